@@ -1,0 +1,3 @@
+//! The `steersman` command.
+
+fn main() {}

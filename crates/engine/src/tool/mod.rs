@@ -1,0 +1,28 @@
+//! What tools mean: kinds, and what a call reads or changes.
+
+use serde::{Deserialize, Serialize};
+
+/// What a tool does, as far as progress is concerned (beyond 12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Reads one resource.
+    Read,
+    /// Looks for something; finding nothing is an outcome.
+    Search,
+    /// Changes something on purpose.
+    Edit,
+    /// Runs a command that may change anything.
+    Execute,
+    /// Runs tests or another check.
+    Test,
+    /// Waits for something outside; an unchanged result is no news.
+    Poll,
+    /// Fetches the next part of something; the same arguments are no repeat.
+    Paginate,
+    /// Thinks or plans; touches nothing outside.
+    Plan,
+    /// Not known.
+    #[default]
+    Other,
+}
