@@ -103,6 +103,15 @@ pub struct ToolCall<'a> {
     /// The arguments: JSON text, or free text for free-form tools.
     #[serde(borrow, default)]
     pub arguments: Cow<'a, str>,
+    /// The trace does not hold the arguments: the call is never taken for a repeat.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unrecorded: bool,
+}
+
+/// Whether a flag is at its default, so that it need not be stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What a tool call returned.
