@@ -115,7 +115,9 @@ fn what_is_merged_is_finished() {
     check_rust("unfinished", "fn a() { dbg!(1);\nunimplemented!() }", &[1, 2]);
     check_rust("unfinished", "// TODO: more\n// FIXME(me) more", &[1, 2]);
     check_rust("unfinished", "fn todo() -> bool { todo != \"todo!()\" } // METHODOLOGY", &[]);
-    check("unfinished", &[("a.md", "a\nTODO\n")], &["a.md:2"]);
+    check_rust("unfinished", "/// Reads `not ok # TODO later`.\nconst A: &str = \"# TODO\";", &[]);
+    check("unfinished", &[("a.md", "a\nTODO\n* FIXME that\nTAP's TODO.\n")], &["a.md:2", "a.md:3"]);
+    check("unfinished", &[("a.toml", "a = 1 # TODO more\n")], &["a.toml:1"]);
 }
 
 #[test]

@@ -51,8 +51,8 @@ impl File {
     }
 }
 
-/// Shows the help of a verb of the `steersman` command.
-type Help = dyn Fn(&str) -> Result<String, String>;
+/// Shows the help that the `steersman` command gives after these words.
+type Help = dyn Fn(&[&str]) -> Result<String, String>;
 
 /// The files of the workspace.
 pub(super) struct Tree {
@@ -69,7 +69,7 @@ impl Tree {
     /// A folder or file could not be read.
     pub(super) fn read(root: &Path) -> io::Result<Self> {
         let at = root.to_path_buf();
-        let help = move |verb: &str| run_help(&at, verb);
+        let help = move |words: &[&str]| run_help(&at, words);
         let mut tree = Self { files: Vec::new(), paths: BTreeSet::new(), help: Box::new(help) };
         let mut folders = vec![root.to_path_buf()];
         while let Some(folder) = folders.pop() {
@@ -102,9 +102,9 @@ impl Tree {
             paths.extend(Path::new(path).ancestors().map(|part| part.display().to_string()));
         }
         let files = files.iter().map(|(path, text)| File::new((*path).into(), (*text).into()));
-        let help = |verb: &str| match verb {
-            "replay" => Ok("--policy FILE".to_owned()),
-            _ => Err(format!("no verb {verb}")),
+        let help = |words: &[&str]| match words {
+            ["replay", ..] => Ok("--policy FILE".to_owned()),
+            _ => Err(format!("no verb {words:?}")),
         };
         Self { files: files.collect(), paths, help: Box::new(help) }
     }
@@ -134,9 +134,9 @@ impl Tree {
         path.is_empty() || self.paths.contains(path)
     }
 
-    /// The help of a verb of the `steersman` command, or why there is none.
-    pub(super) fn help(&self, verb: &str) -> Result<String, String> {
-        (self.help)(verb)
+    /// The help that the `steersman` command gives after these words, or why there is none.
+    pub(super) fn help(&self, words: &[&str]) -> Result<String, String> {
+        (self.help)(words)
     }
 }
 
@@ -158,10 +158,12 @@ fn relative(root: &Path, path: &Path) -> String {
 }
 
 /// Runs what a reader of the README runs, so that a second binary or a renamed verb is noticed.
-fn run_help(root: &Path, verb: &str) -> Result<String, String> {
+fn run_help(root: &Path, words: &[&str]) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["run", "--quiet", "--", verb, "--help"])
+        .args(["run", "--quiet", "--"])
+        .args(words)
+        .arg("--help")
         .current_dir(root)
         .stdin(Stdio::null())
         .output()

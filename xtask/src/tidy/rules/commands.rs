@@ -64,18 +64,20 @@ fn check_cargo(tree: &Tree, arguments: &[&str]) -> Option<String> {
 
 /// A verb of the `steersman` command and its long options.
 fn check_verb(tree: &Tree, arguments: &[&str]) -> Option<String> {
-    let (&verb, rest) = arguments.split_first()?;
-    if verb.starts_with('-') {
+    let plain = arguments.iter().take_while(|word| !word.starts_with('-')).count();
+    let (words, rest) = arguments.split_at(plain);
+    if words.is_empty() {
         return None;
     }
-    let help = match tree.help(verb) {
+    let shown = words.join(" ");
+    let help = match tree.help(words) {
         Ok(help) => help,
-        Err(error) => return Some(format!("`steersman {verb} --help` failed: {error}")),
+        Err(error) => return Some(format!("`steersman {shown} --help` failed: {error}")),
     };
     let options = rest.iter().filter(|word| word.starts_with("--"));
     let mut names = options.map(|word| word.split('=').next().unwrap_or(word));
     let unknown = names.find(|name| !help.contains(*name))?;
-    Some(format!("`steersman {verb} --help` does not name {unknown}"))
+    Some(format!("`steersman {shown} --help` does not name {unknown}"))
 }
 
 /// A path into one of our folders leads to something. Other words may be paths of the reader's.
