@@ -59,7 +59,8 @@ pub enum Event<'a> {
     },
     /// A person asked for the run to stop.
     StopRequested,
-    /// Time passed without anything else happening; see [`Engine::deadline`](crate::Engine::deadline).
+    /// Time passed without anything else happening; see
+    /// [`Engine::deadline`](crate::Engine::deadline).
     TimePassed,
 }
 
