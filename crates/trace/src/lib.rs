@@ -4,6 +4,7 @@
 //! several threads; [`Unit::read`] pushes every run's events into a [`RunSink`] as they are parsed,
 //! borrowing from the input, so that a run is never held as a whole.
 
+pub mod reports;
 mod run;
 mod sink;
 
