@@ -7,9 +7,10 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
 /// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     /// On a terminal, unless `NO_COLOR` is set or the terminal is dumb.
+    #[default]
     Auto,
     /// Always.
     Always,

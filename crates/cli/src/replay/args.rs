@@ -41,8 +41,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) policy: Option<String>,
 
     /// Change one key of the policy, e.g. limits.max_turns=40; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Policy")]
-    pub(crate) set: Vec<String>,
+    #[arg(long, value_name = "KEY=VALUE", value_parser = crate::config::pair, help_heading = "Policy")]
+    pub(crate) set: Vec<(String, String)>,
 
     /// Judge by a second policy too, and show where the two differ
     #[arg(long, value_name = "NAME|FILE", help_heading = "Policy")]

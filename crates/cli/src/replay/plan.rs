@@ -4,8 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use steersman_engine::Policy;
-
 use super::args::ReplayArgs;
 use super::inputs::Argument;
 use super::judge::{Detail, Named, Setup};
@@ -93,13 +91,27 @@ fn view(args: &ReplayArgs) -> View {
     }
 }
 
-/// Loads a policy by name or path; without one, the policy file of this folder or `default`.
-fn load(name: Option<&str>, set: &[String], notices: &mut Vec<String>) -> Result<Named, String> {
-    let policy = match name {
-        Some(name) => Policy::built_in(name).ok_or_else(|| format!("no policy {name:?}"))?,
-        None => Policy::default(),
+/// Loads a policy by name or path; without one, the policy file that holds here, else `default`.
+fn load(
+    name: Option<&str>,
+    set: &[(String, String)],
+    notices: &mut Vec<String>,
+) -> Result<Named, String> {
+    let loaded = match name {
+        Some(name) => steersman_config::resolve(name),
+        None => match std::env::current_dir().ok().and_then(|here| steersman_config::find(&here)) {
+            Some(path) => steersman_config::load(&path),
+            None => steersman_config::resolve("default"),
+        },
     };
-    let _ = (set, notices);
+    let loaded = loaded.map_err(|error| error.to_string())?;
+    notices.extend(loaded.notices.iter().map(ToString::to_string));
+    let mut policy = loaded.policy;
+    if !set.is_empty() {
+        let set: Vec<(&str, &str)> =
+            set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        policy = steersman_config::with_overrides(policy, &set).map_err(|it| it.to_string())?;
+    }
     let name = Arc::from(policy.name.as_str());
     Ok(Named { policy: Arc::new(policy), name })
 }

@@ -65,7 +65,6 @@ fn interruption() -> Arc<AtomicBool> {
 struct Session {
     shown: Shown,
     page: Option<Page>,
-    policies: Vec<String>,
     totals: Totals,
     sources: Sources,
     problems: u64,
@@ -106,8 +105,7 @@ impl Session {
         Self {
             shown,
             page: plan.html.as_ref().map(|path| Page::new(path.clone())),
-            policies,
-            totals: Totals::default(),
+            totals: Totals { policies, ..Totals::default() },
             sources: Sources::new(plan.by),
             problems: 0,
             foreign: 0,
@@ -186,8 +184,7 @@ impl Session {
             Shown::Diff(diff) => diff.finish(totals, sources, &mut self.out)?,
             Shown::Json => {}
             Shown::SummaryJson => {
-                let policies: Vec<&str> = self.policies.iter().map(String::as_str).collect();
-                let summary = summary_json(totals, sources, &policies);
+                let summary = summary_json(totals, sources);
                 serde_json::to_writer_pretty(&mut self.out, &summary)?;
                 writeln!(self.out)?;
             }
@@ -211,7 +208,7 @@ impl Session {
             return Ok(());
         }
         let path = page.path().display().to_string();
-        page.write(&self.totals, &self.sources, &self.policies)
+        page.write(&self.totals, &self.sources)
             .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
         complain(self.errors, Tone::Good, "wrote", &path);
         Ok(())

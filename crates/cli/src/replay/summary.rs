@@ -49,6 +49,8 @@ fn sums(totals: &Totals) -> String {
     if totals.incomplete > 0 {
         parts.push(format!("{} incomplete", text::grouped(totals.incomplete)));
     }
+    let policy = totals.policies.first().map_or("", String::as_str);
+    parts.push(format!("policy {}", text::plain(policy)));
     parts.join(" · ")
 }
 
@@ -183,7 +185,7 @@ pub(crate) fn write_definitions(screen: Screen, out: &mut dyn Write) -> io::Resu
 }
 
 /// Totals and measures as one JSON object.
-pub(crate) fn summary_json(totals: &Totals, sources: &Sources, policies: &[&str]) -> Value {
+pub(crate) fn summary_json(totals: &Totals, sources: &Sources) -> Value {
     let kinds: Vec<Value> = totals
         .kinds
         .iter()
@@ -200,7 +202,7 @@ pub(crate) fn summary_json(totals: &Totals, sources: &Sources, policies: &[&str]
         .collect();
     let mut summary = json!({
         "schema": super::json::SCHEMA,
-        "policy": policies.first(),
+        "policy": totals.policies.first(),
         "runs": totals.runs,
         "incomplete": totals.incomplete,
         "turns": totals.turns,
@@ -219,7 +221,7 @@ pub(crate) fn summary_json(totals: &Totals, sources: &Sources, policies: &[&str]
         "decisions": kinds,
         "graded": graded_json(sources, 0),
     });
-    if let Some(other) = policies.get(1) {
+    if let Some(other) = totals.policies.get(1) {
         summary["shadow_diff"] = json!({ "policy": other, "graded": graded_json(sources, 1) });
     }
     summary

@@ -11,6 +11,8 @@ use super::report::{Kind, RunReport, Verdict};
 /// Sums over all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
+    /// The policy's name, and that of the policy to compare with.
+    pub(crate) policies: Vec<String>,
     /// Runs judged.
     pub(crate) runs: u64,
     /// Runs that broke off or had parts that could not be read.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Every count is of turns in which the pattern was seen again while nothing was changed in
 /// between and the user said nothing; parallel calls of one reply count once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Loops {
     /// The same call with the same normalised outcome.
@@ -43,6 +44,7 @@ pub struct Loops {
 
 /// From how many occurrences on a pattern is noticed, urged about, and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Steps {
     /// Occurrences from which a nudge is due, at least 2.

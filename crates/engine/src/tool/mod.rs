@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a tool does, as far as progress is concerned (beyond 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// Reads one resource.

@@ -47,27 +47,16 @@ impl Page {
     }
 
     /// Writes the page.
-    pub(crate) fn write(
-        self,
-        totals: &Totals,
-        sources: &Sources,
-        policies: &[String],
-    ) -> io::Result<()> {
+    pub(crate) fn write(self, totals: &Totals, sources: &Sources) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(&self.path)?);
-        self.write_to(totals, sources, policies, &mut out)?;
+        self.write_to(totals, sources, &mut out)?;
         out.flush()
     }
 
-    fn write_to(
-        self,
-        totals: &Totals,
-        sources: &Sources,
-        policies: &[String],
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    fn write_to(self, totals: &Totals, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}", HEAD_START)?;
         write!(out, "<style>\n{}</style>\n</head>\n<body>\n", include_str!("page.css"))?;
-        let policy = policies.first().map_or("", String::as_str);
+        let policy = totals.policies.first().map_or("", String::as_str);
         writeln!(
             out,
             "<header><h1>Steersman replay</h1><p>{} judged by policy <b>{}</b></p></header>\n<main>",

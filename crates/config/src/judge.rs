@@ -1,0 +1,92 @@
+//! The check of the whole policy, with each of its errors at its place in the source.
+
+use std::collections::BTreeMap;
+
+use steersman_engine::Policy;
+use steersman_engine::policy::PolicyError;
+
+use crate::finding::Finding;
+use crate::overlay::{Given, Overlay};
+use crate::source::{Source, Span};
+
+/// What the check says about `policy`, pointed at where the source gave the values.
+pub(crate) fn findings(
+    source: &Source<'_>,
+    policy: &Policy,
+    overlay: &Overlay<'_, '_>,
+) -> Vec<Finding> {
+    let errors = policy.validate().err().unwrap_or_default();
+    let mut found = Vec::new();
+    // Errors in values that the source does not give come from one that it does give.
+    let mut indirect: BTreeMap<usize, (&Given, Vec<PolicyError>)> = BTreeMap::new();
+    for error in errors {
+        // An error about a section of which a value was left out would be guesswork.
+        if overlay.wrong.iter().any(|wrong| touches(&error.path, wrong)) {
+            continue;
+        }
+        match overlay.given.get(&error.path) {
+            Some(given) => found.push(direct(source, &error, given)),
+            None => match cause(&error, overlay) {
+                Some(given) => {
+                    let entry = indirect.entry(given.span.start).or_insert((given, Vec::new()));
+                    entry.1.push(error);
+                }
+                None if overlay.found.is_empty() => {
+                    found.push(Finding::error(source, Span::default(), "", error.to_string()));
+                }
+                None => {}
+            },
+        }
+    }
+    found.extend(indirect.into_values().filter_map(|(given, errors)| {
+        let (first, more) = errors.split_first()?;
+        let what = format!("with this value, {first}");
+        let finding = Finding::error(source, given.span, given.shown.clone(), what);
+        if more.is_empty() {
+            return Some(finding);
+        }
+        let path = |error: &PolicyError| format!("{} ({})", error.path, error.value);
+        let paths: Vec<_> = more.iter().map(path).collect();
+        Some(finding.with_help(format!("the same holds for {}", paths.join(", "))))
+    }));
+    found
+}
+
+/// Whether one of two paths leads to the other.
+fn touches(one: &str, other: &str) -> bool {
+    let below = |path: &str, section: &str| {
+        path.strip_prefix(section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    below(one, other) || below(other, one)
+}
+
+fn direct(source: &Source<'_>, error: &PolicyError, given: &Given) -> Finding {
+    let what = format!("{} is not allowed: {}", error.value, error.allowed);
+    let finding = Finding::error(source, given.span, given.shown.clone(), what);
+    if given.former {
+        return finding.with_help(format!("it is read as `{}`", error.path));
+    }
+    finding
+}
+
+/// The key of the source that an error in another value comes from: one that the error names, else
+/// the nearest section around the value, else the nearest key beside it.
+fn cause<'o>(error: &PolicyError, overlay: &'o Overlay<'_, '_>) -> Option<&'o Given> {
+    let section = error.path.rsplit_once('.').map_or("", |(section, _)| section);
+    let names = error.allowed.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
+    for name in names.filter(|name| !name.is_empty()) {
+        for path in [name.to_owned(), format!("{section}.{name}")] {
+            if let Some(given) = overlay.given.get(&path) {
+                return Some(given);
+            }
+        }
+    }
+    let mut around = section;
+    while !around.is_empty() {
+        if let Some(given) = overlay.given.get(around) {
+            return Some(given);
+        }
+        around = around.rsplit_once('.').map_or("", |(section, _)| section);
+    }
+    None
+}

@@ -1,0 +1,302 @@
+//! YAML text as a tree of nodes that know their place.
+//!
+//! Only what a policy needs: one document of mappings, lists and scalars. Anchors, aliases, merge
+//! keys and tags are refused, so nothing can expand; depth and number of nodes are bounded.
+
+use std::collections::HashMap;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
+
+use crate::finding::Finding;
+use crate::path::{below, join};
+use crate::source::{Source, Span};
+
+/// Deepest nesting of mappings and lists.
+const MAX_DEPTH: usize = 16;
+
+/// Most nodes in a file.
+const MAX_NODES: usize = 50_000;
+
+/// A node and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where the value stands.
+    pub(crate) span: Span,
+    /// What it is.
+    pub(crate) value: Value,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A scalar: its text, and whether it stands without quotes.
+    Scalar {
+        /// Text after escapes.
+        text: String,
+        /// Whether it is plain, so that it can be a number, a switch or null.
+        plain: bool,
+    },
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping in the order of the file; keys are unique.
+    Map(Vec<Entry>),
+}
+
+/// One key of a mapping with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// The key's name.
+    pub(crate) name: String,
+    /// Where the key stands.
+    pub(crate) span: Span,
+    /// The path as written, where an older format was rewritten into this key.
+    pub(crate) written: Option<String>,
+    /// The value.
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// An empty mapping at a place.
+    pub(crate) const fn empty_map(span: Span) -> Self {
+        Self { span, value: Value::Map(Vec::new()) }
+    }
+
+    /// The entries, if it is a mapping.
+    pub(crate) fn entries(&self) -> Option<&[Entry]> {
+        match &self.value {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if it is a mapping that has it.
+    pub(crate) fn key(&self, name: &str) -> Option<&Entry> {
+        self.entries()?.iter().find(|entry| entry.name == name)
+    }
+}
+
+/// Reads the document in a part of the source; `None` if there is nothing but white space and
+/// comments.
+///
+/// # Errors
+/// Everything that is wrong with it as YAML.
+pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Option<Node>, Vec<Finding>> {
+    let text = source.text.get(part.start..part.end).unwrap_or("");
+    let options = granit_parser::options! {
+        block_nesting_limit: MAX_DEPTH,
+        flow_nesting_limit: MAX_DEPTH,
+        emit_unresolved_aliases: true,
+    };
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut builder =
+        Builder { source, open: Vec::new(), root: None, nodes: 0, documents: 0, found: Vec::new() };
+    while let Some(step) = parser.next_event() {
+        let outcome = match step {
+            Ok((event, span)) => {
+                let at = |marker| part.start + offset(text, marker);
+                let span = Span { start: at(&span.start), end: at(&span.end) };
+                builder.take(event, span)
+            }
+            Err(error) => {
+                Err(scan_finding(source, part.start + offset(text, error.marker()), &error))
+            }
+        };
+        // After the first error of this kind the rest would be guesswork.
+        if let Err(finding) = outcome {
+            builder.found.push(finding);
+            break;
+        }
+    }
+    if builder.found.is_empty() { Ok(builder.root) } else { Err(builder.found) }
+}
+
+/// Collects events into nodes.
+struct Builder<'s, 'a> {
+    source: &'s Source<'a>,
+    open: Vec<Open>,
+    root: Option<Node>,
+    nodes: usize,
+    documents: usize,
+    found: Vec<Finding>,
+}
+
+/// A mapping or list that is not closed yet.
+enum Open {
+    List { span: Span, items: Vec<Node> },
+    Map { span: Span, entries: Vec<Entry>, seen: HashMap<String, Span>, key: Option<PendingKey> },
+}
+
+/// A key whose value is still to come.
+struct PendingKey {
+    name: String,
+    span: Span,
+    /// A second key of the same name, or one that is no text: its value is read and left out.
+    dropped: bool,
+}
+
+impl Builder<'_, '_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Finding> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(self.error(span, "a second YAML document: a policy is one"));
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_extras(span, anchor, tag.as_deref());
+                let plain = style == ScalarStyle::Plain;
+                let value = Value::Scalar { text: text.into_owned(), plain };
+                self.push(Node { span, value })?;
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.refuse_extras(span, anchor, tag.as_deref());
+                self.enter(span, Open::List { span, items: Vec::new() })?;
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.refuse_extras(span, anchor, tag.as_deref());
+                let (entries, seen) = (Vec::new(), HashMap::new());
+                self.enter(span, Open::Map { span, entries, seen, key: None })?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                let finding = self
+                    .error(span, "an alias: a policy has no anchors and aliases")
+                    .with_help("write the value out");
+                self.found.push(finding);
+                self.push(Node {
+                    span,
+                    value: Value::Scalar { text: String::new(), plain: true },
+                })?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, span: Span, open: Open) -> Result<(), Finding> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.error(span, format!("nested deeper than {MAX_DEPTH} levels")));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn close(&mut self, end: Span) -> Result<(), Finding> {
+        let close = |span: Span| Span { start: span.start, end: end.end.max(span.end) };
+        match self.open.pop() {
+            Some(Open::List { span, items }) => {
+                self.push(Node { span: close(span), value: Value::List(items) })
+            }
+            Some(Open::Map { span, entries, .. }) => {
+                self.push(Node { span: close(span), value: Value::Map(entries) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, node: Node) -> Result<(), Finding> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(self.error(node.span, format!("more than {MAX_NODES} values")));
+        }
+        let source = self.source;
+        let path = self.path();
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items, .. }) => items.push(node),
+            Some(Open::Map { entries, seen, key, .. }) => match key.take() {
+                None => *key = Some(pending(source, node, &path, seen, &mut self.found)),
+                Some(done) if done.dropped => {}
+                Some(done) => {
+                    let PendingKey { name, span, .. } = done;
+                    entries.push(Entry { name, span, written: None, node });
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn refuse_extras(&mut self, span: Span, anchor: usize, tag: Option<&Tag>) {
+        if anchor > 0 {
+            let what = "an anchor: a policy has no anchors and aliases";
+            let finding = self.error(span, what).with_help("write the value out where it is used");
+            self.found.push(finding);
+        }
+        if let Some(tag) = tag {
+            let what = format!("the tag {}: a policy has no tags", tag.original());
+            let finding = self.error(span, what).with_help("leave it out: the key says the type");
+            self.found.push(finding);
+        }
+    }
+
+    fn error(&self, span: Span, what: impl Into<String>) -> Finding {
+        Finding::error(self.source, span, self.path(), what)
+    }
+
+    /// The dotted path of the place that is being read.
+    fn path(&self) -> String {
+        let keys = self.open.iter().filter_map(|open| match open {
+            Open::Map { key: Some(key), .. } => Some(key.name.as_str()),
+            _ => None,
+        });
+        join(keys)
+    }
+}
+
+/// The key that `node` is; whatever is wrong with it goes to `found`.
+fn pending(
+    source: &Source<'_>,
+    node: Node,
+    path: &str,
+    seen: &mut HashMap<String, Span>,
+    found: &mut Vec<Finding>,
+) -> PendingKey {
+    let span = node.span;
+    let Value::Scalar { text: name, .. } = node.value else {
+        let what = "a key that is a mapping or a list: keys are names";
+        found.push(Finding::error(source, span, path, what));
+        return PendingKey { name: String::new(), span, dropped: true };
+    };
+    if name == "<<" {
+        let what = "a merge key: a policy has no anchors and merge keys";
+        let finding = Finding::error(source, span, path, what);
+        found.push(finding.with_help("write the keys out, or start from a policy with `base:`"));
+        return PendingKey { name, span, dropped: true };
+    }
+    if let Some(&first) = seen.get(&name) {
+        let line = source.place(first).line;
+        let what = format!("given twice: first in line {line}");
+        let finding = Finding::error(source, span, below(path, &name), what);
+        found.push(finding.with_help("keep one of the two"));
+        return PendingKey { name, span, dropped: true };
+    }
+    seen.insert(name.clone(), span);
+    PendingKey { name, span, dropped: false }
+}
+
+/// The parser's place as bytes; it gives byte offsets for every text that is in memory.
+fn offset(text: &str, marker: &granit_parser::Marker) -> usize {
+    marker.byte_offset().unwrap_or(text.len()).min(text.len())
+}
+
+/// What the parser says, with help where its words are about tabs or depth.
+fn scan_finding(source: &Source<'_>, at: usize, error: &ScanError) -> Finding {
+    let place = source.place(Span { start: at, end: at });
+    let indent_end = place.text.len() - place.text.trim_start().len();
+    let tab = place.text[..indent_end].find('\t');
+    if let Some(tab) = tab {
+        let line_start = source.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let span = Span { start: line_start + tab, end: line_start + tab + 1 };
+        let finding = Finding::error(source, span, String::new(), "a tab in the indentation");
+        return finding.with_help("YAML is indented with spaces");
+    }
+    let span = Span { start: at, end: at };
+    match error.kind() {
+        ErrorKind::RecursionLimitExceeded => {
+            let what = format!("nested deeper than {MAX_DEPTH} levels");
+            Finding::error(source, span, String::new(), what)
+        }
+        _ => Finding::error(source, span, String::new(), format!("not YAML: {}", error.info())),
+    }
+}
