@@ -17,6 +17,8 @@ pub(crate) struct Column {
     align: Align,
     /// How narrow it may become, and where it is cut; `None` if it is never cut.
     shrink: Option<(usize, Cut)>,
+    /// How narrow it may become before other columns are left out.
+    comfort: usize,
     /// Columns of a higher rank are left out first; 0 is never left out.
     rank: u8,
     /// Left out whatever the width if no cell has text.
@@ -76,7 +78,7 @@ impl Cell {
 
 impl Column {
     const fn new(title: &'static str, align: Align) -> Self {
-        Self { title, align, shrink: None, rank: 0, optional: false }
+        Self { title, align, shrink: None, comfort: 0, rank: 0, optional: false }
     }
 
     /// A column of text.
@@ -98,6 +100,12 @@ impl Column {
     /// May become as narrow as `columns`, by leaving out the end.
     pub(crate) const fn cut_end(mut self, columns: usize) -> Self {
         self.shrink = Some((columns, Cut::End));
+        self
+    }
+
+    /// Columns are left out rather than this one made narrower than `columns`.
+    pub(crate) const fn comfort(mut self, columns: usize) -> Self {
+        self.comfort = columns;
         self
     }
 
@@ -179,7 +187,7 @@ impl Grid {
         layout = self.natural(true);
         let highest = self.columns.iter().map(|column| column.rank).max().unwrap_or(0);
         for rank in (1..=highest).rev() {
-            if self.shrink(layout.clone(), limit).total() <= limit {
+            if self.shrink(layout.clone(), limit, true).total() <= limit {
                 break;
             }
             for (width, column) in layout.widths.iter_mut().zip(&self.columns) {
@@ -188,7 +196,7 @@ impl Grid {
                 }
             }
         }
-        self.shrink(layout, limit)
+        self.shrink(layout, limit, false)
     }
 
     fn natural(&self, short: bool) -> Layout {
@@ -201,11 +209,12 @@ impl Grid {
     }
 
     /// Takes columns from those that have most above their least, one at a time.
-    fn shrink(&self, mut layout: Layout, limit: usize) -> Layout {
+    fn shrink(&self, mut layout: Layout, limit: usize, comfortably: bool) -> Layout {
         while layout.total() > limit {
             let spare = |(width, column): &(&mut Option<usize>, &Column)| match (width, column) {
-                (Some(width), Column { shrink: Some((least, _)), .. }) => {
-                    width.saturating_sub(*least)
+                (Some(width), Column { shrink: Some((least, _)), comfort, .. }) => {
+                    let comfort = if comfortably { *comfort } else { 0 };
+                    width.saturating_sub(comfort.max(*least))
                 }
                 _ => 0,
             };

@@ -91,7 +91,7 @@ pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -140,7 +140,7 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
         match parts.last_mut() {
-            Some((_, end)) if number == end.saturating_add(1) => *end = number,
+            Some((_, end)) if number == *end || number == end.saturating_add(1) => *end = number,
             _ => parts.push((number, number)),
         }
     }
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(percent(Some(0.0417)), "4.2 %");
         assert_eq!(percent(None), "–");
         assert_eq!(ranges(&[3, 4, 5, 9, 11, 12]), "3–5, 9, 11–12");
-        assert_eq!(ranges(&[u32::MAX, u32::MAX]), "4294967295, 4294967295");
+        assert_eq!(ranges(&[4, 4, 5, u32::MAX, u32::MAX]), "4–5, 4294967295");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Explain {
         }
     }
 
-    /// Takes in a run; true if it is certain that this is the one.
+    /// Takes in a run; true if no more runs are needed to know what to say.
     pub(crate) fn add(&mut self, report: Box<RunReport>) -> bool {
         self.seen += 1;
         match self.wanted.matches(&report) {
@@ -54,6 +54,8 @@ impl Explain {
                     self.fitting.push(describe(&report));
                 }
                 self.partial.get_or_insert(report);
+                let clear = matches!(self.wanted, Wanted::Named(_));
+                return !clear && self.fits > Self::SUGGESTIONS as u64;
             }
             None => self.remember_near(&report),
         }
@@ -62,7 +64,7 @@ impl Explain {
 
     fn remember_near(&mut self, report: &RunReport) {
         let Wanted::Named(name) = &self.wanted else { return };
-        let likeness = strsim::jaro_winkler(name, &report.id);
+        let likeness = likeness(name, &report.id);
         let distance = ((1.0 - likeness) * 1e9) as u64;
         let full = self.near.len() >= Self::SUGGESTIONS;
         if full && self.near.last().is_none_or(|(farthest, _)| *farthest <= distance) {
@@ -84,8 +86,7 @@ impl Explain {
         Some(match (self.partial, self.wanted) {
             (Some(report), _) if self.fits == 1 => Ok(report),
             (Some(_), Wanted::TheOnly) => Err(format!(
-                "there are {}: say with --run ID which one to explain, for example\n{}",
-                text::counted(self.seen, "run"),
+                "there is more than one run: say with --run ID which one to explain, for example\n{}",
                 self.fitting.join("\n"),
             )),
             (Some(_), Wanted::Named(name)) => Err(format!(
@@ -100,6 +101,15 @@ impl Explain {
             (None, Wanted::TheOnly) => Err("there is no run".to_owned()),
         })
     }
+}
+
+/// How alike a name and an id are, 0 to 1: the whole id, or as much of its beginning or end.
+fn likeness(name: &str, id: &str) -> f64 {
+    let length = name.chars().count();
+    let beginning: String = id.chars().take(length).collect();
+    let end: String = id.chars().skip(id.chars().count().saturating_sub(length)).collect();
+    let parts = [id, &beginning, &end];
+    parts.iter().map(|part| strsim::jaro_winkler(name, part)).fold(0.0, f64::max)
 }
 
 fn describe(report: &RunReport) -> String {
@@ -132,8 +142,11 @@ struct Page {
     width: usize,
 }
 
+/// A signal's name, and how to read it.
+type Signal = (&'static str, fn(&Signals) -> f32);
+
 /// What is shown of the signals, in order.
-const SIGNALS: [(&str, fn(&Signals) -> f32); 9] = [
+const SIGNALS: [Signal; 9] = [
     ("velocity", |it| it.progress_velocity),
     ("novelty", |it| it.novelty),
     ("no loop", |it| it.stuck_loop),

@@ -24,8 +24,11 @@ pub(crate) fn write_summary(
         return Ok(());
     }
     writeln!(out, "\n{}", screen.paint(Tone::Heading, "Totals"))?;
-    writeln!(out, "{}", sums(totals))?;
-    writeln!(out, "{}", effect(totals))?;
+    for line in [sums(totals), effect(totals)] {
+        for part in text::wrap(&line, screen.width.unwrap_or(usize::MAX), 2) {
+            writeln!(out, "{part}")?;
+        }
+    }
     if !totals.kinds.is_empty() {
         let graded = !sources.graded(0).is_empty();
         writeln!(out)?;
@@ -114,8 +117,9 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
     }
     writeln!(out, "\n{}", screen.paint(Tone::Heading, "Graded runs by source"))?;
     let mut grid = measures_grid(sources.by());
+    let shared = shared_folder(&graded, sources.by());
     for (name, grades) in graded.iter().take(MAX_SOURCES) {
-        let name = text::cut_middle(&text::plain(name), 120);
+        let name = text::cut_middle(&text::plain(&name[shared..]), 120);
         grid.push(measures_row(Cell::new(name), grades, &grades.measures()));
     }
     if graded.len() > MAX_SOURCES {
@@ -129,6 +133,18 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
     }
     out.write_all(grid.render(screen).as_bytes())?;
     write_definitions(screen, out)
+}
+
+/// Bytes of the folder that all sources lie in; 0 if there is none, or they are no paths.
+pub(crate) fn shared_folder(graded: &[(&str, &Grades)], by: GroupBy) -> usize {
+    let (Some((first, _)), GroupBy::File | GroupBy::Folder) = (graded.first(), by) else {
+        return 0;
+    };
+    let shared = graded.iter().fold(first.len(), |shared, (name, _)| {
+        let same = first.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+        shared.min(same)
+    });
+    first.as_bytes()[..shared].iter().rposition(|&it| it == b'/').map_or(0, |slash| slash + 1)
 }
 
 /// The columns of a table of measures.

@@ -125,7 +125,7 @@ impl Table {
 
 fn grid() -> Grid {
     Grid::new(vec![
-        Column::left("RUN").cut_middle(12),
+        Column::left("RUN").cut_middle(12).comfort(24),
         Column::left("OK").optional(),
         Column::right("TURNS").rank(1),
         Column::right("CALLS"),

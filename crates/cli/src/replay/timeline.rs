@@ -104,8 +104,13 @@ impl Timeline {
     /// Notes an event that is neither a reply nor a plain result.
     pub(crate) fn note(&mut self, event: &Event<'_>) {
         match event {
-            Event::UserSpoke(message) if self.task.is_empty() && self.turns.is_empty() => {
-                self.task = one_line(&message.text);
+            Event::UserSpoke(message) if self.turns.is_empty() => {
+                let text = one_line(&message.text);
+                if self.task.is_empty() {
+                    self.task = text;
+                } else if self.task != text {
+                    self.push(Entry::Note(format!("user: {text}")));
+                }
             }
             Event::ToolReturned(result) => {
                 if let (Some(turn), Some(tests)) = (self.current(), &result.tests) {

@@ -73,15 +73,15 @@ mod tests {
 
     #[test]
     fn keeps_the_greatest_and_the_earlier_of_equals() {
-        let cases: [(usize, &[(u32, char)], &str, u64); 4] = [
-            (2, &[(1, 'a'), (3, 'b'), (2, 'c')], "bc", 1),
-            (2, &[(1, 'a'), (1, 'b'), (1, 'c')], "ab", 1),
-            (0, &[(1, 'a')], "", 1),
-            (9, &[(1, 'a'), (2, 'b')], "ba", 0),
+        let cases = [
+            (2, vec![(1, 'a'), (3, 'b'), (2, 'c')], "bc", 1),
+            (2, vec![(1, 'a'), (1, 'b'), (1, 'c')], "ab", 1),
+            (0, vec![(1, 'a')], "", 1),
+            (9, vec![(1, 'a'), (2, 'b')], "ba", 0),
         ];
         for (limit, offers, expected, left_out) in cases {
             let mut top = Top::new(limit);
-            for &(key, entry) in offers {
+            for (key, entry) in offers {
                 top.offer(key, || entry);
             }
             assert_eq!(top.left_out(), left_out);

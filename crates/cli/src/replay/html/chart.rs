@@ -174,10 +174,13 @@ fn ticks(turns: u32, units_per_turn: f64) -> Vec<u32> {
     first.into_iter().chain(rest).collect()
 }
 
+/// How calls went: the class of the bars, and their number.
+type Way = (&'static str, fn(&SeriesPoint) -> u32);
+
 /// One path per way to go: a chart stays small however many turns it has.
 fn write_bars(series: &Series, scale: &Scale, html: &mut String) -> std::fmt::Result {
     let floor = TOP + PLOT_HEIGHT;
-    let ways: [(&str, fn(&SeriesPoint) -> u32); 4] = [
+    let ways: [Way; 4] = [
         ("ok", |it| it.ok),
         ("repeat", |it| it.repeat),
         ("empty", |it| it.empty),

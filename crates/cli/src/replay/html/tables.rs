@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::Escaped;
 use crate::replay::json::outcome_name;
 use crate::replay::report::{Point, RunReport};
-use crate::replay::summary::noun;
+use crate::replay::summary::{noun, shared_folder};
 use crate::replay::totals::{Grades, Measures, Sources, Totals};
 use crate::text;
 
@@ -86,8 +86,9 @@ pub(super) fn write_measures(sources: &Sources, out: &mut dyn Write) -> io::Resu
          <th class=\"n\">Disturbance<th class=\"n\">Saved<th class=\"n\">Noticed</thead><tbody>",
         noun(sources.by())
     )?;
+    let shared = shared_folder(&graded, sources.by());
     for (name, grades) in graded.iter().take(MAX_SOURCES) {
-        write_measures_row(name, grades, &grades.measures(), out)?;
+        write_measures_row(&name[shared..], grades, &grades.measures(), out)?;
     }
     if graded.len() > MAX_SOURCES {
         writeln!(out, "<tr><td colspan=\"8\">… and {} more", graded.len() - MAX_SOURCES)?;
