@@ -101,7 +101,8 @@ impl Engine {
             Reason::Progressing => standing(state, moment),
             reason => reason,
         };
-        let intervention = texts::intervention(action, &reason, &verdict.evidence, state, &self.policy);
+        let intervention =
+            texts::intervention(action, &reason, &verdict.evidence, state, &self.policy);
         Decision {
             action,
             shadow: self.policy.mode == Mode::Shadow,
@@ -140,7 +141,8 @@ impl Engine {
         }
         let wall = limits.max_wall_ms.map(|ms| used.started_at.0.saturating_add(ms));
         let working = limits.max_working_ms.filter(|_| !used.waiting);
-        let working = working.map(|ms| used.now.0.saturating_add(ms.saturating_sub(used.working_ms)));
+        let working =
+            working.map(|ms| used.now.0.saturating_add(ms.saturating_sub(used.working_ms)));
         let continuing = self.state.continuations.count > 0;
         let protocol = continuing.then(|| {
             let since = self.state.continuations.since.0;

@@ -90,6 +90,16 @@ pub struct Reply<'a> {
     /// What the call used; zero fields where unknown.
     #[serde(default)]
     pub usage: Usage,
+    /// Messages of a trace that make up the reply: turn numbers count them, so that they match the
+    /// trace. 0 and 1 both mean one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub messages: u32,
+}
+
+/// Whether a number is at its default, so that it need not be stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A tool call as the model wrote it.

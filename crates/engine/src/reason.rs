@@ -151,7 +151,9 @@ impl fmt::Display for Reason {
             Self::RetryableFailure { attempt, allowed } => {
                 write!(f, "the model call failed; retry {attempt} of {allowed}")
             }
-            Self::CallFailed { failures, status, stop } => fmt_failure(f, *failures, *status, *stop),
+            Self::CallFailed { failures, status, stop } => {
+                fmt_failure(f, *failures, *status, *stop)
+            }
             Self::Budget { budget, used, allowed } => {
                 write!(f, "the budget {budget} is used up: {used} of {allowed}")
             }
@@ -213,9 +215,14 @@ fn fmt_tests(
 fn fmt_count(f: &mut fmt::Formatter<'_>, rule: RuleId, n: u32, threshold: u32) -> fmt::Result {
     match rule {
         RuleId::RepeatedOutcome => {
-            write!(f, "the same call had the same outcome {n} times, and nothing changed in between")
+            write!(
+                f,
+                "the same call had the same outcome {n} times, and nothing changed in between"
+            )
         }
-        RuleId::Cycle => write!(f, "the same round of calls went by {n} times, with the same outcomes"),
+        RuleId::Cycle => {
+            write!(f, "the same round of calls went by {n} times, with the same outcomes")
+        }
         RuleId::SameOutput => write!(f, "{n} calls in a row gave the same output"),
         RuleId::SimilarOutcome => {
             write!(f, "{n} turns in a row with nearly the same call and nearly the same output")

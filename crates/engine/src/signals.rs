@@ -43,7 +43,8 @@ impl Signals {
             budget_left: budget_left(state, policy),
             intervention_ratio: 1.0 - share(state.ladder.total, complexity.max_interventions),
             complexity: patience(state.complexity),
-            test_trend: 1.0 - share(state.tests.stuck.count.saturating_sub(1), policy.tests.stuck_after),
+            test_trend: 1.0
+                - share(state.tests.stuck.count.saturating_sub(1), policy.tests.stuck_after),
             error_rate: state.loops.error_rate(),
         }
     }
@@ -61,7 +62,10 @@ impl Signals {
 }
 
 /// The limits of the run's complexity class (A2).
-pub(crate) const fn complexity_limits<'p>(state: &State, policy: &'p Policy) -> &'p ComplexityLimits {
+pub(crate) const fn complexity_limits<'p>(
+    state: &State,
+    policy: &'p Policy,
+) -> &'p ComplexityLimits {
     let classes = &policy.continuation.complexity;
     match state.complexity {
         Complexity::Simple => &classes.simple,

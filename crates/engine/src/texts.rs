@@ -45,10 +45,7 @@ const TEXTS: &[(&str, &str)] = &[
          Decide from evidence: run the check, read its output, and make one change that it calls \
          for.",
     ),
-    (
-        "nudge_chanting",
-        "Notice: {reason}. Say it once, then take the next step.",
-    ),
+    ("nudge_chanting", "Notice: {reason}. Say it once, then take the next step."),
     (
         "nudge_polling",
         "Notice: {reason}{excerpt}. Wait longer between polls, look whether the process still runs, \
@@ -201,7 +198,5 @@ fn parameter(name: &str, reason: &Reason, evidence: &Evidence, state: &State) ->
 /// A text with its first letter in upper case.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

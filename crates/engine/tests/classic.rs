@@ -15,7 +15,10 @@ fn a_numbers_of_document_a() {
         .map(|class| (class.max_interventions, class.max_iterations));
     assert_eq!(limits, [(5, 10), (10, 25), (20, 50), (15, 35)]);
     let budgets = &section.token_budgets;
-    assert_eq!((budgets.context_window, budgets.soft_limit, budgets.hard_limit), (128_000, 0.30, 0.70));
+    assert_eq!(
+        (budgets.context_window, budgets.soft_limit, budgets.hard_limit),
+        (128_000, 0.30, 0.70)
+    );
     let weights = &section.weights;
     let weights = [
         weights.progress_velocity,
@@ -66,7 +69,9 @@ fn b_numbers_of_document_b() {
     assert_eq!(Preset::Aggressive.numbers(), ([15, 30], 3, 2));
     assert_eq!(Preset::Standard.numbers(), ([20, 40], 5, 3));
     assert_eq!(Preset::Lenient.numbers(), ([25, 50], 7, 4));
-    for (name, at) in [("aggressive", vec![15, 30]), ("standard", vec![20, 40]), ("lenient", vec![25, 50])] {
+    for (name, at) in
+        [("aggressive", vec![15, 30]), ("standard", vec![20, 40]), ("lenient", vec![25, 50])]
+    {
         assert_eq!(Policy::built_in(name).map(|policy| tests(policy).0), Some(at));
     }
 }
@@ -242,7 +247,8 @@ fn a2_complexity_limits() {
 fn a3_token_budget() {
     let policy = only(&[RuleId::TokenBudget]);
     let run = |tokens: &[u64]| {
-        let mut run = Script { info: info(TaskType::General, Complexity::Complex), ..Script::default() };
+        let mut run =
+            Script { info: info(TaskType::General, Complexity::Complex), ..Script::default() };
         for (n, tokens) in tokens.iter().enumerate() {
             run = read(run, n).using(*tokens);
         }
@@ -316,15 +322,15 @@ fn b2_stuck_tests_open_the_escape_hatch() {
 #[test]
 fn b3_checkpoints_while_tests_fail() {
     let policy = only(&[RuleId::StrategyCheckpoint]);
-    let run = Script::new("fix it")
-        .tests("Bash", r#"{"command":"pytest"}"#, "-a +c")
-        .each(0..45, read);
-    let expected =
-        [(20, Action::ReEvaluate, "strategy_checkpoint"), (40, Action::ReEvaluate, "strategy_checkpoint")];
+    let run =
+        Script::new("fix it").tests("Bash", r#"{"command":"pytest"}"#, "-a +c").each(0..45, read);
+    let expected = [
+        (20, Action::ReEvaluate, "strategy_checkpoint"),
+        (40, Action::ReEvaluate, "strategy_checkpoint"),
+    ];
     check(&policy, &run, &expected);
-    let passing = Script::new("fix it")
-        .tests("Bash", r#"{"command":"pytest"}"#, "+a +c")
-        .each(0..45, read);
+    let passing =
+        Script::new("fix it").tests("Bash", r#"{"command":"pytest"}"#, "+a +c").each(0..45, read);
     check(&policy, &passing, &[]);
 }
 
@@ -334,7 +340,8 @@ fn b8_known_defects() {
     let policy = only(&[RuleId::StuckTests]);
     let runs = |results: &[&str]| {
         results.iter().enumerate().fold(Script::new("fix it"), |run, (n, results)| {
-            let edit = format!(r#"{{"file_path":"/a.py","old_string":"v{n}","new_string":"w{n}"}}"#);
+            let edit =
+                format!(r#"{{"file_path":"/a.py","old_string":"v{n}","new_string":"w{n}"}}"#);
             run.call("Edit", &edit, "updated").tests("Bash", r#"{"command":"pytest"}"#, results)
         })
     };

@@ -34,7 +34,8 @@ const MISSING: &str = "cat: src/parse.py: No such file or directory";
 
 #[test]
 fn l1_the_same_failing_call() {
-    let run = run().each(0..6, |run, _| run.failing("bash", r#"{"command":"cat src/parse.py"}"#, MISSING));
+    let run = run()
+        .each(0..6, |run, _| run.failing("bash", r#"{"command":"cat src/parse.py"}"#, MISSING));
     noticed(&run, 1, 4);
 }
 
@@ -62,8 +63,11 @@ fn l3_outputs_that_differ_only_by_noise() {
 #[test]
 fn l4_two_calls_in_turn() {
     let run = run().each(0..5, |run, _| {
-        run.call("read_file", r#"{"path":"a.py"}"#, "def a(): return b()")
-            .call("read_file", r#"{"path":"b.py"}"#, "def b(): return a()")
+        run.call("read_file", r#"{"path":"a.py"}"#, "def a(): return b()").call(
+            "read_file",
+            r#"{"path":"b.py"}"#,
+            "def b(): return a()",
+        )
     });
     noticed(&run, 1, 6);
 }
@@ -89,12 +93,17 @@ fn l6_the_same_failing_test_with_reads_between() {
 
 #[test]
 fn l7_paraphrased_arguments_the_same_output() {
-    let asked = ["capital of France", "France capital city", "which city is capital in France",
-        "the French capital", "capital city of the French Republic", "what is France's capital"];
+    let asked = [
+        "capital of France",
+        "France capital city",
+        "which city is capital in France",
+        "the French capital",
+        "capital city of the French Republic",
+        "what is France's capital",
+    ];
     let page = "Paris is the capital and largest city of France, on the river Seine, with 2.1 million people.";
-    let run = Script::new("Who was mayor of the capital of France in 1900?").each(asked, |run, query| {
-        run.call("wiki", &format!(r#"{{"q":"{query}"}}"#), page)
-    });
+    let run = Script::new("Who was mayor of the capital of France in 1900?")
+        .each(asked, |run, query| run.call("wiki", &format!(r#"{{"q":"{query}"}}"#), page));
     noticed(&run, 1, 6);
 }
 
@@ -119,7 +128,15 @@ fn l9_the_same_error_from_varied_arguments() {
 
 #[test]
 fn l10_rephrased_searches_that_find_nothing() {
-    let words = ["parse_config", "parseConfig", "config_parser", "ConfigParse", "read_config", "loadcfg", "cfg"];
+    let words = [
+        "parse_config",
+        "parseConfig",
+        "config_parser",
+        "ConfigParse",
+        "read_config",
+        "loadcfg",
+        "cfg",
+    ];
     let run = run().each(words, |run, word| {
         run.call("grep", &format!(r#"{{"pattern":"{word}"}}"#), "No matches found")
     });
@@ -128,9 +145,13 @@ fn l10_rephrased_searches_that_find_nothing() {
 
 #[test]
 fn l11_narration() {
-    let texts = ["I will now open the parser and look at it.", "Next, I'll read the parser module.",
-        "Let me go through the parser step by step.", "I'm going to inspect the parser now.",
-        "First I will look at the tokenizer."];
+    let texts = [
+        "I will now open the parser and look at it.",
+        "Next, I'll read the parser module.",
+        "Let me go through the parser step by step.",
+        "I'm going to inspect the parser now.",
+        "First I will look at the tokenizer.",
+    ];
     let run = run()
         .call("read_file", r#"{"path":"README.md"}"#, "A parser.")
         .each(texts, |run, text| run.say(text));
@@ -143,8 +164,11 @@ fn l12_edit_and_revert() {
         format!(r#"{{"file_path":"/repo/a.py","old_string":"{old}","new_string":"{new}"}}"#)
     };
     let run = run().each(0..4, |run, _| {
-        run.call("Edit", &edit("x = 1", "x = 2"), "The file /repo/a.py has been updated.")
-            .call("Edit", &edit("x = 2", "x = 1"), "The file /repo/a.py has been updated.")
+        run.call("Edit", &edit("x = 1", "x = 2"), "The file /repo/a.py has been updated.").call(
+            "Edit",
+            &edit("x = 2", "x = 1"),
+            "The file /repo/a.py has been updated.",
+        )
     });
     noticed(&run, 1, 6);
 }
@@ -152,7 +176,10 @@ fn l12_edit_and_revert() {
 #[test]
 fn l13_edits_without_a_new_low() {
     let run = run().each(0..8, |run, n| {
-        let edit = format!(r#"{{"file_path":"/repo/a.py","old_string":"v{n}","new_string":"v{}"}}"#, n + 1);
+        let edit = format!(
+            r#"{{"file_path":"/repo/a.py","old_string":"v{n}","new_string":"v{}"}}"#,
+            n + 1
+        );
         run.call("Edit", &edit, &format!("updated /repo/a.py, now v{}", n + 1)).tests(
             "Bash",
             r#"{"command":"pytest -q"}"#,
@@ -174,7 +201,8 @@ fn l14_a_loop_that_begins_late() {
 
 #[test]
 fn l15_chanting_inside_one_reply() {
-    let chant = "I need to check whether the parser handles the empty string correctly.\n".repeat(30);
+    let chant =
+        "I need to check whether the parser handles the empty string correctly.\n".repeat(30);
     let run = run().turn(&chant, &[("read_file", r#"{"path":"a.py"}"#, "x")]);
     noticed(&run, 1, 1);
 }
@@ -190,11 +218,15 @@ fn p1_polling_with_changing_output() {
 #[test]
 fn p2_polling_with_unchanged_output() {
     let run = run()
-        .each(0..12, |run, _| run.call("get_job", r#"{"job":"build-17"}"#, r#"{"status":"running"}"#))
+        .each(0..12, |run, _| {
+            run.call("get_job", r#"{"job":"build-17"}"#, r#"{"status":"running"}"#)
+        })
         .call("get_job", r#"{"job":"build-17"}"#, r#"{"status":"succeeded"}"#);
     undisturbed(&run, &[Action::Nudge]);
     let shell = self::run()
-        .each(0..12, |run, _| run.call("bash", r#"{"command":"sleep 30; tail -1 build.log"}"#, "compiling"))
+        .each(0..12, |run, _| {
+            run.call("bash", r#"{"command":"sleep 30; tail -1 build.log"}"#, "compiling")
+        })
         .call("bash", r#"{"command":"sleep 30; tail -1 build.log"}"#, "done");
     undisturbed(&shell, &[Action::Nudge]);
 }
@@ -210,9 +242,11 @@ fn p3_pagination_without_a_cursor() {
 
 #[test]
 fn p4_failures_that_shrink() {
-    let failing = ["-a -b -c -d +e", "-a -b -c +d +e", "-a -b +c +d +e", "-a +b +c +d +e", "+a +b +c +d +e"];
+    let failing =
+        ["-a -b -c -d +e", "-a -b -c +d +e", "-a -b +c +d +e", "-a +b +c +d +e", "+a +b +c +d +e"];
     let run = run().each(failing.iter().enumerate(), |run, (n, results)| {
-        let edit = format!(r#"{{"file_path":"/repo/a.py","old_string":"f{n}","new_string":"g{n}"}}"#);
+        let edit =
+            format!(r#"{{"file_path":"/repo/a.py","old_string":"f{n}","new_string":"g{n}"}}"#);
         run.call("Edit", &edit, "The file has been updated.").tests(
             "Bash",
             r#"{"command":"pytest -q"}"#,
@@ -226,7 +260,8 @@ fn p4_failures_that_shrink() {
 fn p5_flat_failures_then_passing() {
     let results = ["-a +b"; 6].into_iter().chain(["+a +b"]);
     let run = run().each(results.enumerate(), |run, (n, results)| {
-        let edit = format!(r#"{{"file_path":"/repo/a.py","old_string":"f{n}","new_string":"g{n}"}}"#);
+        let edit =
+            format!(r#"{{"file_path":"/repo/a.py","old_string":"f{n}","new_string":"g{n}"}}"#);
         run.call("Edit", &edit, "The file has been updated.").tests(
             "Bash",
             r#"{"command":"pytest -q"}"#,
@@ -241,7 +276,11 @@ fn p6_one_edit_then_many_reads() {
     let run = run()
         .call("Edit", r#"{"file_path":"/a.py","old_string":"a","new_string":"b"}"#, "updated")
         .each(0..20, |run, n| {
-            run.call("Read", &format!(r#"{{"file_path":"/src/m{n}.py"}}"#), &format!("# module {n}"))
+            run.call(
+                "Read",
+                &format!(r#"{{"file_path":"/src/m{n}.py"}}"#),
+                &format!("# module {n}"),
+            )
         });
     undisturbed(&run, &[]);
 }
@@ -249,7 +288,9 @@ fn p6_one_edit_then_many_reads() {
 #[test]
 fn p7_edits_to_many_files() {
     let run = run().each(0..20, |run, n| {
-        let edit = format!(r#"{{"file_path":"/src/m{n}.py","old_string":"import a","new_string":"import b"}}"#);
+        let edit = format!(
+            r#"{{"file_path":"/src/m{n}.py","old_string":"import a","new_string":"import b"}}"#
+        );
         run.call("Edit", &edit, "ok")
     });
     undisturbed(&run, &[]);
@@ -258,7 +299,9 @@ fn p7_edits_to_many_files() {
 #[test]
 fn p8_many_edits_to_one_file() {
     let run = run().each(0..30, |run, n| {
-        let edit = format!(r#"{{"file_path":"/src/a.py","old_string":"line {n}","new_string":"row {n}"}}"#);
+        let edit = format!(
+            r#"{{"file_path":"/src/a.py","old_string":"line {n}","new_string":"row {n}"}}"#
+        );
         run.call("Edit", &edit, "The file /src/a.py has been updated.")
     });
     undisturbed(&run, &[]);
@@ -267,7 +310,8 @@ fn p8_many_edits_to_one_file() {
 #[test]
 fn p9_git_status_after_every_edit() {
     let run = run().each(0..10, |run, n| {
-        let edit = format!(r#"{{"file_path":"/src/a.py","old_string":"l{n}","new_string":"r{n}"}}"#);
+        let edit =
+            format!(r#"{{"file_path":"/src/a.py","old_string":"l{n}","new_string":"r{n}"}}"#);
         run.call("Edit", &edit, "The file /src/a.py has been updated.").call(
             "Bash",
             r#"{"command":"git status --short"}"#,
@@ -280,7 +324,8 @@ fn p9_git_status_after_every_edit() {
 #[test]
 fn p10_identical_calls_in_parallel() {
     let call = ("read_file", r#"{"path":"a.py"}"#, "print(1)");
-    let run = run().turn("", &[call, call, call]).call("read_file", r#"{"path":"b.py"}"#, "print(2)");
+    let run =
+        run().turn("", &[call, call, call]).call("read_file", r#"{"path":"b.py"}"#, "print(2)");
     undisturbed(&run, &[]);
 }
 
@@ -305,9 +350,13 @@ fn p12_verified_twice() {
 
 #[test]
 fn p13_a_transient_error_retried() {
-    for error in ["Error: HTTP 429 Too Many Requests, retry later", "Error: request timed out after 30 s"] {
+    for error in
+        ["Error: HTTP 429 Too Many Requests, retry later", "Error: request timed out after 30 s"]
+    {
         let run = run()
-            .each(0..4, |run, _| run.failing("fetch", r#"{"url":"https://example.org/data"}"#, error))
+            .each(0..4, |run, _| {
+                run.failing("fetch", r#"{"url":"https://example.org/data"}"#, error)
+            })
             .call("fetch", r#"{"url":"https://example.org/data"}"#, "data: 1, 2, 3");
         undisturbed(&run, &[]);
     }
@@ -334,7 +383,9 @@ fn p15_a_dialogue() {
 #[test]
 fn p16_one_template_for_many_files() {
     let run = run().each(0..20, |run, n| {
-        let call = format!(r#"{{"path":"docs/page{n}.md","content":"Title\n\nSee the guide for page {n}."}}"#);
+        let call = format!(
+            r#"{{"path":"docs/page{n}.md","content":"Title\n\nSee the guide for page {n}."}}"#
+        );
         run.call("write_file", &call, "File written successfully.")
     });
     undisturbed(&run, &[]);
@@ -343,13 +394,24 @@ fn p16_one_template_for_many_files() {
 #[test]
 fn p17_a_long_run_with_steady_novelty() {
     let run = run().each(0..300, |run, n| match n % 3 {
-        0 => run.call("Read", &format!(r#"{{"file_path":"/src/m{n}.py"}}"#), &format!("# module {n}")),
+        0 => run.call(
+            "Read",
+            &format!(r#"{{"file_path":"/src/m{n}.py"}}"#),
+            &format!("# module {n}"),
+        ),
         1 => run.call(
             "Edit",
-            &format!(r#"{{"file_path":"/src/m{}.py","old_string":"a{n}","new_string":"b{n}"}}"#, n - 1),
+            &format!(
+                r#"{{"file_path":"/src/m{}.py","old_string":"a{n}","new_string":"b{n}"}}"#,
+                n - 1
+            ),
             "The file has been updated.",
         ),
-        _ => run.tests("Bash", &format!(r#"{{"command":"pytest -q tests/test_m{}.py"}}"#, n - 2), "+a +b"),
+        _ => run.tests(
+            "Bash",
+            &format!(r#"{{"command":"pytest -q tests/test_m{}.py"}}"#, n - 2),
+            "+a +b",
+        ),
     });
     undisturbed(&run, &[]);
 }
@@ -357,8 +419,12 @@ fn p17_a_long_run_with_steady_novelty() {
 #[test]
 fn p18_a_user_message_begins_anew() {
     let twice = |run: Script| {
-        run.each(0..2, |run, _| run.call("Bash", r#"{"command":"make"}"#, "make: nothing to be done"))
+        run.each(0..2, |run, _| {
+            run.call("Bash", r#"{"command":"make"}"#, "make: nothing to be done")
+        })
     };
-    let run = twice(twice(twice(run()).user("Try make again, I changed the Makefile.")).user("And once more."));
+    let run = twice(
+        twice(twice(run()).user("Try make again, I changed the Makefile.")).user("And once more."),
+    );
     undisturbed(&run, &[]);
 }

@@ -60,7 +60,8 @@ mod tests {
     #[test]
     fn whole_lines_repeated_to_the_end_are_a_chant() {
         let line = "I should look at the configuration file again before I decide.\n";
-        let list: String = (0..40).map(|n| format!("- item {n}: checked the module number {n}\n")).collect();
+        let list: String =
+            (0..40).map(|n| format!("- item {n}: checked the module number {n}\n")).collect();
         let code = "    }\n}\n".repeat(80);
         let cases = [
             (line.repeat(12), 12),

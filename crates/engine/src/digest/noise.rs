@@ -24,9 +24,10 @@ pub(super) fn line(rest: &[u8]) -> Option<usize> {
     if !matches!(rest[0], b'C' | b'W' | b'O' | b'P') {
         return None;
     }
-    LINES.iter().any(|start| rest.starts_with(start)).then(|| {
-        rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
-    })
+    LINES
+        .iter()
+        .any(|start| rest.starts_with(start))
+        .then(|| rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()))
 }
 
 /// The length of the element that begins here, if it is noise.
@@ -95,9 +96,8 @@ fn moment(bytes: &[u8], at: usize) -> Option<Noise> {
     if let Some(len) = clock(rest) {
         return Some(Noise { len, stands_for: b't' });
     }
-    let date = rest.len() > 11
-        && matches(&rest[..10], b"dddd-dd-dd")
-        && matches!(rest[10], b'T' | b' ');
+    let date =
+        rest.len() > 11 && matches(&rest[..10], b"dddd-dd-dd") && matches!(rest[10], b'T' | b' ');
     if date && let Some(len) = clock(&rest[11..]) {
         return Some(Noise { len: 11 + len, stands_for: b't' });
     }
@@ -139,8 +139,17 @@ fn duration(bytes: &[u8], at: usize) -> Option<Noise> {
     let letters = unit.iter().take(9).take_while(|b| b.is_ascii_alphabetic() || **b >= 0x80);
     let unit = &unit[..letters.count()];
     const UNITS: &[&[u8]] = &[
-        b"s", b"ms", b"us", b"ns", "µs".as_bytes(), b"sec", b"secs", b"second", b"seconds",
-        b"millis", b"minutes",
+        b"s",
+        b"ms",
+        b"us",
+        b"ns",
+        "µs".as_bytes(),
+        b"sec",
+        b"secs",
+        b"second",
+        b"seconds",
+        b"millis",
+        b"minutes",
     ];
     UNITS.contains(&unit).then_some(Noise { len: len + unit.len(), stands_for: b'd' })
 }
@@ -148,5 +157,8 @@ fn duration(bytes: &[u8], at: usize) -> Option<Noise> {
 /// Whether bytes have a shape in which `d` stands for a digit.
 fn matches(bytes: &[u8], shape: &[u8]) -> bool {
     bytes.len() == shape.len()
-        && bytes.iter().zip(shape).all(|(b, s)| if *s == b'd' { b.is_ascii_digit() } else { b == s })
+        && bytes
+            .iter()
+            .zip(shape)
+            .all(|(b, s)| if *s == b'd' { b.is_ascii_digit() } else { b == s })
 }

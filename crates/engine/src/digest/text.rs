@@ -162,12 +162,15 @@ mod tests {
     fn sketches_tell_near_duplicates() {
         let text = |n: usize| {
             let words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
-            (0..200).map(|i| format!("{}{} ", words[i % 8], i % 23)).collect::<std::string::String>()
+            (0..200)
+                .map(|i| format!("{}{} ", words[i % 8], i % 23))
+                .collect::<std::string::String>()
                 + &format!("tail {n}")
         };
         let (a, b) = (digest_text(&text(1)), digest_text(&text(2)));
         assert!(a.hash != b.hash && a.sketch.similarity(&b.sketch) > 0.8);
-        let other = digest_text(&"something else entirely, word after word, no overlap here ".repeat(9));
+        let other =
+            digest_text(&"something else entirely, word after word, no overlap here ".repeat(9));
         assert!(a.sketch.similarity(&other.sketch) < 0.3);
         assert!(digest_text("hi").sketch.similarity(&digest_text("hi").sketch) == 0.0);
     }

@@ -43,11 +43,7 @@ pub(super) fn protocol(state: &State, policy: &Policy, at: Moment) -> Option<Ver
     }
     let goes_on = at == Moment::TurnEnded && continuations.signal == Some(Status::Continue);
     (goes_on && continuations.count >= limits.max_iterations).then(|| {
-        used_up(
-            "protocol.max_iterations",
-            continuations.count.into(),
-            limits.max_iterations.into(),
-        )
+        used_up("protocol.max_iterations", continuations.count.into(), limits.max_iterations.into())
     })
 }
 

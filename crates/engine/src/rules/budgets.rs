@@ -22,7 +22,8 @@ pub(super) fn budget(state: &State, policy: &Policy, at: Moment) -> Option<Verdi
     }
     let reason = Reason::Budget { budget: budget.to_string(), used, allowed: allowed? };
     let again = state.ladder.forced_turn != 0;
-    let action = if again || at == Moment::Interrupt { Action::Stop } else { Action::ForceSynthesis };
+    let action =
+        if again || at == Moment::Interrupt { Action::Stop } else { Action::ForceSynthesis };
     Some(Verdict::new(Force::Do(action), reason))
 }
 

@@ -67,8 +67,8 @@ pub(super) fn contradicted_claim(state: &State, policy: &Policy, at: Moment) -> 
     if refuted_now && state.check.passed == Some(false) {
         return Some(nudge(RuleId::ContradictedClaim, state));
     }
-    let failing = state.tests.last.is_some_and(|last| last.failing())
-        && state.check.passed != Some(true);
+    let failing =
+        state.tests.last.is_some_and(|last| last.failing()) && state.check.passed != Some(true);
     (ends_here(state, at) && state.turn.claims_success && failing && state.narration.count <= 1)
         .then(|| nudge(RuleId::ContradictedClaim, state))
 }

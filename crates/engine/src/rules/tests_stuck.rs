@@ -9,7 +9,8 @@ use crate::state::{LastTests, State};
 /// The last report, if it fails and was made in the turn that ended or by a check just now.
 fn fresh_failure(state: &State, at: Moment) -> Option<LastTests> {
     let last = state.tests.last.filter(|last| last.failing())?;
-    let fresh = at == Moment::CheckReported || (at == Moment::TurnEnded && last.turn == state.turns);
+    let fresh =
+        at == Moment::CheckReported || (at == Moment::TurnEnded && last.turn == state.turns);
     fresh.then_some(last)
 }
 
@@ -19,8 +20,8 @@ pub(super) fn stuck_tests(state: &State, policy: &Policy, at: Moment) -> Option<
     let tests = &policy.tests;
     let stuck = &state.tests.stuck;
     // The first attempt has no grace: nothing was started over (B8).
-    let grace = state.attempt > 1
-        && state.turns.saturating_sub(state.attempt_turn) < tests.grace_turns;
+    let grace =
+        state.attempt > 1 && state.turns.saturating_sub(state.attempt_turn) < tests.grace_turns;
     if grace || stuck.count < tests.stuck_after {
         return None;
     }

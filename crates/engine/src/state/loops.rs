@@ -360,9 +360,9 @@ impl LoopTrack {
 
     fn take_cycle(&mut self, batch: &[Seen<'_>], turn: u32) {
         self.cycle = Cycle::default();
-        let known = batch.iter().all(|seen| {
-            seen.call.returned.is_some() && !seen.call.unrecorded && !seen.neutral()
-        });
+        let known = batch
+            .iter()
+            .all(|seen| seen.call.returned.is_some() && !seen.call.unrecorded && !seen.neutral());
         if !known || batch.is_empty() {
             self.digests.clear();
             self.rounds = Default::default();

@@ -348,7 +348,8 @@ impl State {
 
 /// The settings of the run's model: the longest glob that matches.
 fn model_settings(info: &RunInfo, policy: &Policy) -> ModelOverride {
-    let matching = policy.model_overrides.iter().filter(|(glob, _)| glob_matches(glob, &info.model));
+    let matching =
+        policy.model_overrides.iter().filter(|(glob, _)| glob_matches(glob, &info.model));
     let longest = matching.max_by_key(|(glob, _)| glob.len());
     longest.map(|(_, settings)| settings.clone()).unwrap_or_default()
 }

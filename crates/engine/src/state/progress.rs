@@ -87,7 +87,8 @@ impl Ranges {
         let mut merged = range;
         let mut rest = Self::default();
         for &known in known {
-            let apart = known.1.saturating_add(1) < merged.0 || merged.1.saturating_add(1) < known.0;
+            let apart =
+                known.1.saturating_add(1) < merged.0 || merged.1.saturating_add(1) < known.0;
             if apart {
                 rest.push(known);
             } else {
@@ -113,7 +114,13 @@ impl Ranges {
 impl Progress {
     /// Takes in a call that returned; `tool` is a hash of the tool's name. Returns whether it
     /// touched a resource for the first time.
-    pub(crate) fn take(&mut self, call: &CallFacts, tool: u64, worked: bool, changed: bool) -> bool {
+    pub(crate) fn take(
+        &mut self,
+        call: &CallFacts,
+        tool: u64,
+        worked: bool,
+        changed: bool,
+    ) -> bool {
         if !self.tools.touch(tool).1 {
             self.tools_used = self.tools_used.saturating_add(1);
         }

@@ -14,13 +14,23 @@ const MAX_PENDING: usize = 200;
 
 /// Words of outputs that say that something is still under way.
 const PENDING: &[&str] = &[
-    "running", "pending", "in progress", "in_progress", "queued", "waiting", "not ready",
-    "processing", "starting", "provisioning", "still ", "please wait",
+    "running",
+    "pending",
+    "in progress",
+    "in_progress",
+    "queued",
+    "waiting",
+    "not ready",
+    "processing",
+    "starting",
+    "provisioning",
+    "still ",
+    "please wait",
 ];
 
 impl State {
     pub(super) fn take_reply(&mut self, reply: &Reply<'_>, policy: &Policy) {
-        self.turns = self.turns.saturating_add(1);
+        self.turns = self.turns.saturating_add(reply.messages.max(1));
         self.call_failures = 0;
         self.used.waiting = false;
         self.used.add(&reply.usage);
@@ -68,8 +78,8 @@ impl State {
             .find_map(|call| protocol::read_call(&call.name, &call.arguments))
             .or_else(|| protocol::read(&reply.text))
             .map(|signal| signal.status);
-        let patterns = !policy.continuation.protocol.require_explicit_signal
-            && reply.tool_calls.is_empty();
+        let patterns =
+            !policy.continuation.protocol.require_explicit_signal && reply.tool_calls.is_empty();
         let fallback = || if patterns { protocol::patterns(&reply.text) } else { None };
         let signal = explicit.or_else(fallback);
         let continuations = &mut self.continuations;

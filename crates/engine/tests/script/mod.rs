@@ -98,14 +98,20 @@ impl Script {
     /// The model call of the last turn found `tokens` in the conversation.
     pub(crate) fn using(mut self, tokens: u64) -> Self {
         let replies = self.events.iter_mut().rev();
-        if let Some(Event::Replied(reply)) = replies.into_iter().find(|e| matches!(e, Event::Replied(_))) {
+        if let Some(Event::Replied(reply)) =
+            replies.into_iter().find(|e| matches!(e, Event::Replied(_)))
+        {
             reply.usage.input_tokens = tokens;
         }
         self
     }
 
     /// Adds turns for each of some values.
-    pub(crate) fn each<T>(self, values: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
+    pub(crate) fn each<T>(
+        self,
+        values: impl IntoIterator<Item = T>,
+        add: impl Fn(Self, T) -> Self,
+    ) -> Self {
         values.into_iter().fold(self, add)
     }
 
