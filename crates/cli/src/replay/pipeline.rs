@@ -174,7 +174,7 @@ impl Feeder {
                 Err(problem) => self.send(Entry::Problem(problem))?,
                 Ok(file) => match steersman_trace::open(&file.path) {
                     Ok(units) => self.feed_units(&file.path, units)?,
-                    Err(OpenError::UnknownFormat { .. }) if file.walked => {
+                    Err(OpenError::Format { .. }) if file.walked => {
                         foreign += 1;
                         self.send(Entry::NoTrace)?;
                     }
