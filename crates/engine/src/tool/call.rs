@@ -4,7 +4,8 @@ use alloc::string::String;
 
 use super::canon::{Fold, hash_loose, hash_path, hash_url, sketch};
 use super::facts::{CallFacts, EditDigest, Facts};
-use super::names::{self, Shape, Tool};
+use super::name_table::{Shape, Tool};
+use super::names;
 use super::scan::{Args, cut};
 use super::{ToolKind, code, patch, shell};
 use crate::digest::combine;

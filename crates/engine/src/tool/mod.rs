@@ -6,12 +6,15 @@ mod code;
 mod facts;
 mod keys;
 mod lexer;
+mod lines;
+mod name_table;
 mod names;
 mod patch;
 mod programs;
 mod scan;
 mod shell;
 mod suites;
+mod wrappers;
 
 #[cfg(test)]
 mod tests;
