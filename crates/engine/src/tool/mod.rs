@@ -4,6 +4,7 @@ mod call;
 mod canon;
 mod code;
 mod facts;
+mod folded;
 mod keys;
 mod lexer;
 mod lines;

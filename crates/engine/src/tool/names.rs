@@ -1,15 +1,31 @@
 //! What a tool does by its name: known names first, then the words of the name.
 
 use super::ToolKind;
-use super::keys::Folded;
+use super::folded::{Folded, Index};
 use super::name_table::{EDIT, NAMES, POLL, SCRIPT, SEARCH, Tool, UNKNOWN, WORDS};
 
+static NAME_INDEX: Index<512> = Index::of(NAMES);
+static WORD_INDEX: Index<512> = Index::of(WORDS);
+
 /// Things that are waited for: reading their state is polling.
-const JOBS: &[&str] =
-    &["background", "build", "deployment", "job", "jobs", "pipeline", "process", "workflow"];
+fn is_job(word: &Folded<16>) -> bool {
+    matches!(
+        word.as_bytes(),
+        b"background"
+            | b"build"
+            | b"deployment"
+            | b"job"
+            | b"jobs"
+            | b"pipeline"
+            | b"process"
+            | b"workflow"
+    )
+}
 
 /// Words for the state of such a thing.
-const STATES: &[&str] = &["check", "logs", "output", "progress", "result", "status"];
+fn is_state(word: &Folded<16>) -> bool {
+    matches!(word.as_bytes(), b"check" | b"logs" | b"output" | b"progress" | b"result" | b"status")
+}
 
 /// A tool's name without the prefixes that clients put in front of it.
 pub(super) fn bare(name: &str) -> &str {
@@ -33,7 +49,7 @@ pub(super) fn tool_of(name: &str) -> Tool {
         return SCRIPT;
     }
     let bare = bare(name);
-    Folded::<32>::of(bare).find(NAMES).unwrap_or_else(|| by_words(bare))
+    Folded::<32>::of(bare).find(NAMES, &NAME_INDEX).unwrap_or_else(|| by_words(bare))
 }
 
 /// What an unknown name says by its words.
@@ -42,12 +58,11 @@ pub(super) fn by_words(name: &str) -> Tool {
     let (mut job, mut state) = (false, false);
     for word in Words(name).take(8) {
         let folded = Folded::<16>::of(word);
-        let is_in = |list: &[&str]| list.iter().any(|known| folded.equals(known));
-        job |= is_in(JOBS);
-        state |= is_in(STATES);
+        job |= is_job(&folded);
+        state |= is_state(&folded);
         match found {
-            None => found = folded.find(WORDS),
-            Some(SEARCH) if folded.equals("replace") => found = Some(EDIT),
+            None => found = folded.find(WORDS, &WORD_INDEX),
+            Some(SEARCH) if folded.as_bytes() == b"replace" => found = Some(EDIT),
             Some(_) => {}
         }
     }

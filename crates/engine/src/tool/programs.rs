@@ -1,6 +1,6 @@
 //! What programs do: a table by name, and the sub-commands of those that have some.
 
-use super::keys::Folded;
+use super::folded::{Folded, Index};
 use super::suites::Suite;
 
 /// What a program does.
@@ -295,6 +295,8 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("zsh", Shells),
 ];
 
+static PROGRAM_INDEX: Index<512> = Index::of(PROGRAMS);
+
 /// What a program does; `None` if it is not known.
 pub(super) fn program_of(name: &str) -> Option<Program> {
     match name {
@@ -303,7 +305,7 @@ pub(super) fn program_of(name: &str) -> Option<Program> {
         _ => {
             // `python3.11` is `python`.
             let base = name.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit());
-            let find = |name: &str| Folded::<24>::of(name).find(PROGRAMS);
+            let find = |name: &str| Folded::<24>::of(name).find(PROGRAMS, &PROGRAM_INDEX);
             find(name).or_else(|| find(base)).or_else(|| test_script(name))
         }
     }

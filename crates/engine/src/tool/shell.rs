@@ -5,6 +5,8 @@
 
 use alloc::borrow::Cow;
 
+use memchr::memchr;
+
 use super::canon::{hash_loose, hash_path, hash_text, hash_url, sketch};
 use super::code;
 use super::facts::{EditDigest, Facts};
@@ -40,6 +42,9 @@ fn without_fence(script: &str) -> &str {
 
 /// A command without the parentheses of a subshell.
 fn without_parentheses(text: &str) -> &str {
+    if memchr(b')', text.as_bytes()).is_none() {
+        return text.trim_start_matches(['(', ' ']);
+    }
     let count = |sign: u8| text.bytes().filter(|byte| *byte == sign).count();
     let inner = text.trim_start_matches(['(', ' ']);
     let opened = text.len() > inner.len();
@@ -113,9 +118,10 @@ impl Seen<'_> {
         let words = line.words();
         let (name, operands) = command_of(words);
         // `x=$(command)` and `"$(command)"` run a command as well.
-        for word in words.iter().filter(|word| word.contains("$(")).take(4) {
-            let inner = word.split_once("$(").map_or("", |(_, inner)| inner);
-            self.nested(inner.strip_suffix(')').unwrap_or(inner), facts);
+        if memchr(b'$', part.text.as_bytes()).is_some() {
+            for (_, inner) in words.iter().filter_map(|word| word.split_once("$(")).take(4) {
+                self.nested(inner.strip_suffix(')').unwrap_or(inner), facts);
+            }
         }
         if !name.is_empty() {
             self.command(name, operands, &line, part, facts);
