@@ -16,6 +16,7 @@ mod engine;
 mod event;
 pub mod policy;
 mod reason;
+pub mod retry;
 mod run_info;
 mod signals;
 mod stop_reason;

@@ -22,6 +22,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use canon::Fold;
 pub use canon::similarity;
 pub use facts::{CallFacts, EditDigest};
 
