@@ -27,6 +27,8 @@ pub(super) enum Sign {
     Nothing,
     /// The call succeeded and said nothing.
     Silent,
+    /// In the first line: the call succeeded, whatever follows.
+    Done,
 }
 
 use Sign::{
@@ -42,6 +44,7 @@ pub(super) static SIGNS: Phrases<Sign, 256> = Phrases::of(&[
     ("access denied", Starts),
     ("action failed", Starts),
     ("an error occurred", Starts),
+    ("applied the change", Done),
     ("assertionerror", StartsWithColon),
     ("bad request", StartsMessage),
     ("bash completed with no output", Silent),
@@ -85,6 +88,9 @@ pub(super) static SIGNS: Phrases<Sign, 256> = Phrases::of(&[
     ("file not found", Starts),
     ("forbidden", StartsMessage),
     ("found 0", Nothing),
+    ("has been created", Done),
+    ("has been edited", Done),
+    ("has been updated", Done),
     ("illegal", StartsMessage),
     ("import error", NotRun),
     ("inputvalidationerror", Starts),
@@ -142,13 +148,15 @@ pub(super) static SIGNS: Phrases<Sign, 256> = Phrases::of(&[
     ("segmentation fault", Shell),
     ("service unavailable", Transient),
     ("sorry", StartsMessage),
+    ("successfully", Done),
     ("successfully ran with no output", Silent),
     ("syntax error", Shell),
     ("syntaxerror", StartsWithColon),
     ("task failed", Starts),
     ("temporarily", Transient),
-    ("temporary", Transient),
     ("temporary data", StartsMessage),
+    ("temporary error", Transient),
+    ("temporary failure", Transient),
     ("the arguments provided to the tool are invalid", Starts),
     ("the last page", StartsMessage),
     ("there was an error", Starts),

@@ -31,7 +31,7 @@ pub(super) fn unwrap(content: &str) -> Unwrapped<'_> {
         return Unwrapped { exit_code: code, body: Cow::Owned(unescaped_ends(output)) };
     }
     let (exit_code, body) = without_headers(without_reminders(body));
-    let exit_code = exit_code.or_else(|| last_lines(body, 256).take(4).find_map(exit_code_of));
+    let exit_code = exit_code.or_else(|| last_lines(body, 256).take(4).find_map(exit_code_below));
     Unwrapped { exit_code, body: body.into() }
 }
 
@@ -41,7 +41,7 @@ fn without_headers(mut body: &str) -> (Option<i32>, &str) {
     for _ in 0..8 {
         let (line, rest) = body.split_once('\n').unwrap_or((body, ""));
         let line = line.trim_ascii();
-        if let Some(code) = exit_code_of(line) {
+        if let Some(code) = exit_code_above(line) {
             exit_code = exit_code.or(Some(code));
         } else if !is_header(line) {
             break;
@@ -72,24 +72,19 @@ fn unescaped_ends(text: &str) -> String {
     to
 }
 
-/// The code that a line such as `Exit code 3` tells.
-fn exit_code_of(line: &str) -> Option<i32> {
-    // Most lines begin otherwise.
-    if !line.trim_ascii_start().starts_with(['E', 'e', 'P', '[', 'C']) {
-        return None;
-    }
-    const FORMS: &[&str] = &[
-        "Exit code ",
-        "Exit code: ",
-        "Exit Code: ",
-        "exit code: ",
-        "exitcode: ",
-        "Process exited with code ",
-        "[Command finished with exit code ",
-        "Command exited with code ",
-        "[exit code: ",
-    ];
-    let line = line.trim_ascii();
+/// The code that a line above the output tells: `Exit code 3`.
+fn exit_code_above(line: &str) -> Option<i32> {
+    const FORMS: &[&str] =
+        &["Exit code ", "Exit code: ", "exitcode: ", "Process exited with code ", "[exit code: "];
+    FORMS
+        .iter()
+        .find_map(|form| leading_integer(line.strip_prefix(form)?))
+        .or_else(|| exit_code_below(line))
+}
+
+/// The code that a line below the output tells. Words that programs say as well are left out.
+fn exit_code_below(line: &str) -> Option<i32> {
+    const FORMS: &[&str] = &["Exit Code: ", "[Command finished with exit code "];
     FORMS.iter().find_map(|form| leading_integer(line.strip_prefix(form)?))
 }
 

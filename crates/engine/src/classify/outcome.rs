@@ -118,11 +118,12 @@ fn says_error(body: &str, kind: ToolKind, ended: bool) -> bool {
             Weight::Certain if !ended => return true,
             Weight::Traceback if !data && (!ended || ends_in_exception(body)) => return true,
             Weight::Likely if !ended && message && first => return true,
+            Weight::Done if first => return false,
             _ => {}
         }
         first = false;
     }
-    if data || ended {
+    if data || ended || kind == ToolKind::Plan {
         return false;
     }
     let mut last = essence::last_lines(body, VERDICT).take(2);
@@ -138,6 +139,7 @@ enum Weight {
     Nothing,
     /// Says error in a message; may be text in data.
     Likely,
+    Done,
     Traceback,
     Certain,
 }
@@ -162,6 +164,7 @@ fn weigh(line: &str) -> Weight {
                 if named || leads { Weight::Certain } else { Weight::Likely }
             }
             Sign::Within => Weight::Likely,
+            Sign::Done => Weight::Done,
             _ => Weight::Nothing,
         };
         if found as u8 > weight as u8 {
