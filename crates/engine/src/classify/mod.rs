@@ -1,6 +1,16 @@
 //! Classifiers: what kind of task, how complex, what a reply intends, what a result says.
 
+mod error_words;
+mod essence;
+mod outcome;
+mod phrases;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use outcome::{Outcome, outcome};
 
 /// What kind of task a run pursues (D1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

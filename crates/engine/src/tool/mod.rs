@@ -4,25 +4,30 @@ mod call;
 mod canon;
 mod code;
 mod facts;
+mod folded;
 mod keys;
 mod lexer;
+mod lines;
+mod name_table;
 mod names;
 mod patch;
 mod programs;
 mod scan;
 mod shell;
+mod suites;
+mod wrappers;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use canon::Fold;
 pub use canon::similarity;
 pub use facts::{CallFacts, EditDigest};
 
 /// What a tool does, as far as progress is concerned (beyond 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// Reads one resource.
