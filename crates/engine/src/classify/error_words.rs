@@ -32,8 +32,8 @@ pub(super) enum Sign {
 }
 
 use Sign::{
-    NotRun, Nothing, Shell, Silent, Starts, StartsMessage, StartsWithColon, Tested, Traceback,
-    Transient, Within,
+    Done, NotRun, Nothing, Shell, Silent, Starts, StartsMessage, StartsWithColon, Tested,
+    Traceback, Transient, Within,
 };
 
 /// Phrases of tool results.

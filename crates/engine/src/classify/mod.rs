@@ -2,6 +2,8 @@
 
 mod error_words;
 mod essence;
+mod intent;
+mod intent_words;
 mod outcome;
 mod phrases;
 
@@ -10,6 +12,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
 
 /// What kind of task a run pursues (D1).

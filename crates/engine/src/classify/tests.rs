@@ -25,6 +25,7 @@ fn says(content: &str, is_error: Option<bool>, exit_code: Option<i32>, kind: Too
 #[test]
 fn tables_are_sorted() {
     error_words::SIGNS.assert_sorted();
+    intent_words::SAYINGS.assert_sorted();
 }
 
 #[test]
@@ -177,7 +178,82 @@ fn the_same_error_has_the_same_signature() {
     }
 }
 
+#[test]
+fn replies_tell_their_intent() {
+    use Intent::{AsksUser, Blocked, Empty, Finished, Stuck, WillContinue};
+    let long = format!("{}\n\nI'll now update the file:", "Some analysis here. ".repeat(200));
+    let cases = [
+        ("", Empty),
+        ("  \n", Empty),
+        ("...", Empty),
+        ("<think>I should look at a.rs first.</think>", Empty),
+        ("<think>never closed", Empty),
+        ("<thinking>hm</thinking>\nAll done. The bug is fixed.", Finished),
+        ("I'll now update the file:", WillContinue),
+        (long.as_str(), WillContinue),
+        ("Let me check the tests first.", WillContinue),
+        ("The parser is wrong. Now let me fix it...", WillContinue),
+        ("Next, I will run the tests.", WillContinue),
+        ("I will now look up the order. One moment please.", WillContinue),
+        ("I'm going to run it:\n\n```bash\npytest -q\n```", WillContinue),
+        ("<tool_call>{\"name\": \"ls\", \"arguments\": {}}</tool_call>", WillContinue),
+        ("{\"name\": \"ls\", \"arguments\": {}}", WillContinue),
+        ("I have completed the change. All tests pass.", Finished),
+        ("Fixed. Let me know if you need anything.", Finished),
+        ("Done! Let me know if you have any questions.", Finished),
+        ("The task is not completed yet. I still need to fix b.rs.", WillContinue),
+        ("Here is the function:\n\n```python\nprint(1)\n```", Finished),
+        ("```rust\nfn main() {}\n```", Finished),
+        ("42", Finished),
+        ("The answer is Paris.", Finished),
+        ("I've updated both files. Is there anything else I can help with?", Finished),
+        ("I moved the helper. If you'd like, I can also add a test.", Finished),
+        ("Should I also delete the old file?", AsksUser),
+        ("The design is ready.\n\nWould you like me to implement it?", AsksUser),
+        ("Which of the two do you prefer? Both are fine with me.", AsksUser),
+        ("Please provide your user id so I can look up the order.", AsksUser),
+        ("Could you confirm the date? Once confirmed, I'll book the flight.", AsksUser),
+        ("Let me know which option you prefer.", AsksUser),
+        ("I cannot proceed without the API key.", Blocked),
+        ("I don't have access to that repository.", Blocked),
+        ("I'm going in circles here; the same test keeps failing.", Stuck),
+        ("I seem to be stuck in a loop.", Stuck),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(intent(reply), expected, "{reply:?}");
+    }
+}
+
+#[test]
+fn claims_of_success_are_told_from_doubts() {
+    let cases = [
+        ("All tests pass.", true),
+        ("I've fixed the bug and added a test.", true),
+        ("The task has been completed successfully.", true),
+        ("Everything works.", true),
+        ("The issue has been resolved by guarding the index.", true),
+        ("The task is not completed.", false),
+        ("The fix was not successfully applied.", false),
+        ("I fixed the import. Two tests still fail.", false),
+        ("I was unable to fix it.", false),
+        ("Once all tests pass, I'll commit.", false),
+        ("Do all tests pass?", false),
+        ("Here is what I found in the parser.", false),
+        ("", false),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(claims_success(text), expected, "{text:?}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn no_reply_panics(text in r#"(\PC|[a-z. \n?!:`*<>/{}"]|I'll |Let me |```|<think>|</think>){0,120}"#) {
+        let one = intent(&text);
+        prop_assert_eq!(one, intent(&text));
+        let _ = claims_success(&text);
+    }
+
     #[test]
     fn no_result_panics(
         text in r#"([a-zA-Z ]|[{}\[\]<>"'`:\\\n0-9/.#-]|Error|Exit code |<returncode>|é|—|’){0,80}"#,
