@@ -19,10 +19,7 @@ pub mod policy;
 pub mod protocol;
 mod reason;
 pub mod retry;
-<<<<<<< HEAD
 mod rules;
-=======
->>>>>>> classify
 mod run_info;
 mod signals;
 pub mod state;

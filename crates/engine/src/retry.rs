@@ -38,3 +38,14 @@ pub(crate) fn status_numbers(text: &str) -> impl Iterator<Item = StatusNumber> {
 fn is_in(list: &[&str], word: &str) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
+
+/// Stub.
+#[must_use]
+pub fn should_retry(_s: Option<crate::StopReason>, _f: bool, _st: Option<u16>, _m: &str) -> bool {
+    true
+}
+/// Stub.
+#[must_use]
+pub fn delay_ms(p: &crate::policy::Retry, a: u32, _r: Option<u64>, _i: &str) -> Option<u64> {
+    p.delays_ms.get(a as usize - 1).copied()
+}

@@ -1,11 +1,13 @@
 //! What one tool call means for progress.
 
+use serde::{Deserialize, Serialize};
+
 use alloc::string::String;
 
 use super::ToolKind;
 
 /// What one tool call means for progress, read from its name and arguments alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFacts {
     /// What the call does. A command line is as much as its most consequential part.
     pub kind: ToolKind,
@@ -43,7 +45,7 @@ impl CallFacts {
 ///
 /// Two edits undo each other if `resource` is the same and `old` and `new` are swapped; a whole
 /// new content (`old == 0`) returns to an earlier one if its `new` was seen before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditDigest {
     /// The file, as in [`CallFacts::resource`].
     pub resource: u64,
