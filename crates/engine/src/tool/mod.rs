@@ -29,6 +29,7 @@ pub use facts::{CallFacts, EditDigest};
 /// What a tool does, as far as progress is concerned (beyond 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ToolKind {
     /// Reads one resource.
     Read,
