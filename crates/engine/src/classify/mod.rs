@@ -6,6 +6,8 @@ mod intent;
 mod intent_words;
 mod outcome;
 mod phrases;
+mod task;
+mod task_words;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
+pub use task::{complexity, task_type};
 
 /// What kind of task a run pursues (D1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
