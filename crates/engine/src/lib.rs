@@ -15,6 +15,7 @@ pub mod digest;
 mod engine;
 mod event;
 pub mod policy;
+pub mod protocol;
 mod reason;
 pub mod retry;
 mod run_info;

@@ -5,7 +5,7 @@ mod essence;
 mod intent;
 mod intent_words;
 mod outcome;
-mod phrases;
+pub(crate) mod phrases;
 mod task;
 mod task_words;
 
@@ -14,6 +14,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use intent::sentences;
 pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
 pub use task::{complexity, task_type};
