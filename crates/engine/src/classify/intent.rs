@@ -135,7 +135,7 @@ impl Sentence {
 }
 
 /// The sentences of a text: up to a full stop, a question or exclamation mark, or a line end.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     core::iter::from_fn(move || {
         while !rest.is_empty() {

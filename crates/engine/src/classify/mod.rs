@@ -6,16 +6,20 @@ mod essence;
 mod intent;
 mod intent_words;
 mod outcome;
-mod phrases;
+pub(crate) mod phrases;
+mod task;
+mod task_words;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use intent::sentences;
 pub use chant::chants;
 pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
+pub use task::{complexity, task_type};
 
 /// What kind of task a run pursues (D1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,15 +75,4 @@ pub enum Intent {
     Stuck,
     /// Says nothing.
     Empty,
-}
-
-/// Stub.
-#[must_use]
-pub fn task_type(_t: &str) -> TaskType {
-    TaskType::General
-}
-/// Stub.
-#[must_use]
-pub fn complexity(t: &str, _c: Option<u64>) -> Complexity {
-    if t.contains("entire") { Complexity::Complex } else { Complexity::Medium }
 }

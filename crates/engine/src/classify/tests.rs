@@ -26,6 +26,7 @@ fn says(content: &str, is_error: Option<bool>, exit_code: Option<i32>, kind: Too
 fn tables_are_sorted() {
     error_words::SIGNS.assert_sorted();
     intent_words::SAYINGS.assert_sorted();
+    task_words::HINTS.assert_sorted();
 }
 
 #[test]
@@ -179,6 +180,46 @@ fn the_same_error_has_the_same_signature() {
 }
 
 #[test]
+fn tasks_tell_their_kind_and_complexity() {
+    use Complexity::{Complex, Generation, Medium, Simple};
+    use TaskType::{Analyze, Create, CreateSimple, Design, Edit, General, Research, Search};
+    let issue = "<pr_description>\nTypeError when multiplying Point and number\nDescription\n\
+                 1. a\n2. b\n3. c\n4. d\n\nExpected behavior: no error.\n</pr_description>";
+    let plan = "Implement the following plan:\n1. parser\n2. writer\n3. command\n4. docs";
+    let cases = [
+        ("What is 2+2?", General, Simple),
+        ("hi", General, Simple),
+        ("", General, Simple),
+        ("Read config.py and explain it", Analyze, Medium),
+        ("Analyze entire Victor architecture", Analyze, Complex),
+        ("Refactor the entire code base to async", Edit, Complex),
+        ("write a haiku", CreateSimple, Generation),
+        ("create a script", CreateSimple, Generation),
+        ("Write a python function to add two numbers.", CreateSimple, Generation),
+        ("Implement a cache for the resolver and add tests", Create, Generation),
+        ("Fix the failing test in parser.rs", Edit, Medium),
+        ("Resolve the following problem statement:\n\ncrash on start", Edit, Medium),
+        (issue, Edit, Medium),
+        (plan, Create, Complex),
+        ("Rename the label 'A' to 'B'.", Edit, Medium),
+        ("Find where the configuration is loaded", Search, Medium),
+        ("Which files import the parser?", Search, Medium),
+        ("Can you review PR 227?", Analyze, Medium),
+        ("How many lines does a.py have?", Analyze, Medium),
+        ("Search the web for the latest release of Rust", Research, Medium),
+        ("Who was the director of Alien?", Research, Simple),
+        ("Propose a design for uploads, without writing code", Design, Medium),
+        ("What city did Paul Clyne live in?", General, Simple),
+    ];
+    for (text, kind, size) in cases {
+        assert_eq!((task_type(text), complexity(text, None)), (kind, size), "{text:?}");
+    }
+    let analysis = "Explain how retries work";
+    assert_eq!(complexity(analysis, Some(50_000)), Medium);
+    assert_eq!(complexity(analysis, Some(200_000)), Complex);
+}
+
+#[test]
 fn replies_tell_their_intent() {
     use Intent::{AsksUser, Blocked, Empty, Finished, Stuck, WillContinue};
     let long = format!("{}\n\nI'll now update the file:", "Some analysis here. ".repeat(200));
@@ -251,7 +292,7 @@ proptest! {
     fn no_reply_panics(text in r#"(\PC|[a-z. \n?!:`*<>/{}"]|I'll |Let me |```|<think>|</think>){0,120}"#) {
         let one = intent(&text);
         prop_assert_eq!(one, intent(&text));
-        let _ = claims_success(&text);
+        let _ = (claims_success(&text), task_type(&text), complexity(&text, None));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Look-ups of names whatever their case and separators.
 
 /// A name in lower case without separators, at most `N` bytes; longer names are cut.
-pub(super) struct Folded<const N: usize> {
+pub(crate) struct Folded<const N: usize> {
     bytes: [u8; N],
     len: usize,
     hash: u32,
 }
 
 impl<const N: usize> Folded<N> {
-    pub(super) fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         let mut folded = Self { bytes: [0; N], len: 0, hash: SEED };
         for byte in name.bytes() {
             if !byte.is_ascii_alphanumeric() {
@@ -25,12 +25,12 @@ impl<const N: usize> Folded<N> {
         folded
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
     /// What a table says about the name.
-    pub(super) fn find<T: Copy, const SLOTS: usize>(
+    pub(crate) fn find<T: Copy, const SLOTS: usize>(
         &self,
         table: &[(&str, T)],
         index: &Index<SLOTS>,
@@ -55,13 +55,13 @@ const fn step(hash: u32, byte: u8) -> u32 {
 }
 
 /// Where the names of a table are; made when the crate is compiled.
-pub(super) struct Index<const SLOTS: usize> {
+pub(crate) struct Index<const SLOTS: usize> {
     slots: [u16; SLOTS],
 }
 
 impl<const SLOTS: usize> Index<SLOTS> {
     /// The index of a table that has fewer entries than there are slots.
-    pub(super) const fn of<T>(table: &[(&str, T)]) -> Self {
+    pub(crate) const fn of<T>(table: &[(&str, T)]) -> Self {
         assert!(table.len() < SLOTS, "too few slots");
         let mut slots = [0; SLOTS];
         let mut at = 0;

@@ -22,9 +22,11 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use canon::Fold;
 pub use canon::similarity;
+pub(crate) use canon::{Fold, hash_text};
 pub use facts::{CallFacts, EditDigest};
+pub(crate) use folded::{Folded, Index};
+pub(crate) use names::bare as bare_name;
 
 /// What a tool does, as far as progress is concerned (beyond 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -28,7 +28,7 @@ fn is_state(word: &Folded<16>) -> bool {
 }
 
 /// A tool's name without the prefixes that clients put in front of it.
-pub(super) fn bare(name: &str) -> &str {
+pub(crate) fn bare(name: &str) -> &str {
     let name = name.trim();
     if let Some(rest) = name.strip_prefix("mcp__") {
         return rest.split_once("__").map_or(rest, |(_, tool)| tool);
