@@ -66,6 +66,9 @@ fn add_run(tally: &mut Tally, ran: Option<u32>, verdict: Option<&str>, headings:
         None if verdict.is_none() => failed = u32::try_from(headings).unwrap_or(u32::MAX),
         None => {}
     }
+    if ran == 0 && failed > 0 {
+        tally.mark_broken();
+    }
     tally.add(ran.saturating_sub(failed).saturating_sub(skipped), failed, skipped);
 }
 
