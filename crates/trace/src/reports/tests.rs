@@ -458,6 +458,64 @@ fn long_outputs_are_read_at_both_ends() {
     }
 }
 
+/// `| tail` keeps the summary: the counts stay, names may be lost.
+#[test]
+fn last_lines_keep_the_counts() {
+    for (file, lines) in [
+        ("pytest/mixed.txt", 1),
+        ("pytest/green_quiet.txt", 1),
+        ("unittest/mixed.txt", 3),
+        ("cargo/filtered.txt", 3),
+        ("nextest/mixed.txt", 6),
+        ("go/green.txt", 2),
+        ("jest/verbose.txt", 5),
+        ("vitest/green.txt", 6),
+        ("mocha/green.txt", 2),
+        ("rspec/mixed.txt", 8),
+        ("phpunit/mixed.txt", 2),
+        ("minitest/verbose.txt", 1),
+        ("bun/mixed.txt", 6),
+        ("node/green.txt", 8),
+    ] {
+        let output = recorded(file);
+        let all: Vec<&str> = output.trim_end().lines().collect();
+        let tail = parse(&all[all.len().saturating_sub(lines)..].join("\n")).expect(file);
+        let whole = parse(&output).expect(file);
+        assert_eq!(
+            (tail.passed, tail.failed, tail.skipped),
+            (whole.passed, whole.failed, whole.skipped),
+            "{file}"
+        );
+    }
+}
+
+/// Cut anywhere, a recording is read without panic, and never better than it was.
+#[test]
+fn cut_recordings_show_no_more_than_whole_ones() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/reports");
+    let mut recordings = 0;
+    for folder in fs::read_dir(root).expect("testdata") {
+        for file in fs::read_dir(folder.expect("folder").path()).expect("folder") {
+            let path = file.expect("file").path();
+            let output = fs::read_to_string(&path).expect("text");
+            let most = parse(&output).map_or(0, |report| report.passed);
+            recordings += 1;
+            let lines = output.match_indices('\n').map(|(at, _)| at + 1).take(80);
+            let parts = (0..=16).map(|part| output.len() * part / 16);
+            for at in parts.chain(lines) {
+                let at = output.floor_char_boundary(at);
+                for cut in [&output[..at], &output[at..]] {
+                    let passed = parse(cut).map_or(0, |report| report.passed);
+                    // Half a line may say anything.
+                    let whole_lines = at == 0 || output[..at].ends_with('\n');
+                    assert!(passed <= most || !whole_lines, "{} at {at}", path.display());
+                }
+            }
+        }
+    }
+    assert!(recordings > 100, "{recordings}");
+}
+
 #[test]
 fn control_sequences_are_removed() {
     for (text, expected) in [
