@@ -78,6 +78,7 @@ static FRAMEWORKS: [Framework; 21] = [
             Text("::Test"),
             Text("while loading conftest"),
             Text("INTERNALERROR> "),
+            Text("[file_or_dir]"),
             Text("\nERROR: "),
         ],
     ),

@@ -41,10 +41,12 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn take_line(&mut self, line: &'a str) {
         let line = line.trim_end();
+        // With `-v`, what happens while tests are collected follows on the same line.
+        let line = line.strip_prefix("collecting ... ").unwrap_or(line);
         let Some(&first) = line.as_bytes().first() else { return };
         if let Some(summary) = Summary::read(line) {
             let Summary { passed, failed, errors, skipped } = summary;
-            self.only_errors |= errors > 0 && passed + failed + skipped == 0;
+            self.only_errors |= errors > 0 && (passed, failed, skipped) == (0, 0, 0);
             self.tally.add(passed, failed.saturating_add(errors), skipped);
         } else if first == b'_' {
             self.take_title(line);
@@ -54,6 +56,7 @@ impl<'a> Found<'a> {
             || line.starts_with("INTERNALERROR> ")
             || line.starts_with("ERROR: not found: ")
             || line.starts_with("ERROR: file or directory not found: ")
+            || (line.starts_with("ERROR: usage: ") && line.contains("[file_or_dir]"))
             || is_failed_collection(line)
         {
             self.tally.mark_broken();
@@ -243,7 +246,6 @@ fn named_last(line: &str) -> Option<(&str, Status)> {
 
 /// Whether a line is `collected 0 items / 1 error`.
 fn is_failed_collection(line: &str) -> bool {
-    let line = line.strip_prefix("collecting ... ").unwrap_or(line);
     let parts = line.strip_prefix("collected ").map(|counts| counts.split(" / "));
     parts.is_some_and(|mut parts| {
         parts.any(|part| matches!(counted(part), Some((_, "error" | "errors"))))

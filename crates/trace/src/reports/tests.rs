@@ -306,6 +306,21 @@ const WRITTEN: &[(&str, Counts, &[&str])] = &[
         (0, 0, 0, BROKEN),
         &["tests/test_a.py"],
     ),
+    (
+        "collecting ... ERROR: not found: /x/t.py::test_a\ncollected 0 items\n\n=== no tests ran in 0.15s ===\n",
+        (0, 0, 0, BROKEN),
+        &[],
+    ),
+    (
+        "ERROR: usage: pytest [options] [file_or_dir] [file_or_dir] [...]\npytest: error: unrecognized arguments: --cov\n",
+        (0, 0, 0, BROKEN),
+        &[],
+    ),
+    (
+        "9999999999 failed, 9999999999 passed, 9 error in 0.1s\n1 failed, 1 passed in 0.1s\n",
+        (u32::MAX, u32::MAX, 0, OK),
+        &[],
+    ),
     ("==== 2 warnings in 0.00s ====\nERROR: not found: /x/t.py::test_a\n", (0, 0, 0, BROKEN), &[]),
     ("==========\nFAIL: test_a (m.T)\n------\nTraceback\n", (0, 1, 0, OK), &["m.T.test_a"]),
     ("Ran 5 tests in 0.123s\n\nPASSED (skips=1, successes=4)\n", (4, 0, 1, OK), &[]),
