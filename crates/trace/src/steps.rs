@@ -74,8 +74,8 @@ impl<'a> Steps<'a> {
         out: &mut RunWriter<'_>,
         keep: impl FnOnce(Reply<'m>, Cow<'m, str>) -> (Reply<'a>, Cow<'a, str>),
     ) {
-        let agent = std::mem::take(&mut message.agent).0;
-        let reasoning_only = &*message.kind == "reasoning";
+        let agent = std::mem::take(&mut message.agent).text();
+        let reasoning_only = message.kind.word() == "reasoning";
         let mut parts = message.into_parts(line);
         let Some(reply) = parts.reply.take() else {
             if !parts.results.is_empty() || !parts.user.is_empty() {

@@ -15,8 +15,8 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use intent::sentences;
 pub use chant::chants;
+pub(crate) use intent::sentences;
 pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
 pub use task::{complexity, task_type};
