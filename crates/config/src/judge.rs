@@ -29,7 +29,7 @@ pub(crate) fn findings(source: &Source<'_>, policy: &Policy, overlay: &Overlay<'
             }
             Some(given) => {
                 // A glob that is wrong stands in the key, not in the value.
-                let is_key = error.value == format!("{:?}", given.name);
+                let is_key = given.names.last().is_some_and(|n| error.value == format!("{n:?}"));
                 let span = if is_key { given.key } else { given.span };
                 let path = given.shown.as_str();
                 found.add(|| Finding::error(source, span, path, refusal(&error)));

@@ -88,13 +88,14 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
     };
     let former = former::translate(&source, &mut root);
     let (base, policy) = base(&root);
-    let mut overlay = Overlay::over(&source, to_json(&policy));
+    let before = to_json(&policy);
+    let mut overlay = Overlay::over(&source, before.clone());
     overlay.found.extend(document.found);
     overlay.found.extend(former.errors);
     overlay.lay(&root);
     let policy = judged(&source, &mut overlay)?;
     let mut notices = former.notices;
-    notices.extend(asleep::notices(&source, &policy, &overlay));
+    notices.extend(asleep::notices(&source, &before, &policy, &overlay));
     notices.sort_by_key(Finding::order);
     Ok(Loaded { policy, notices, base })
 }

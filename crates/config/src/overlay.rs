@@ -20,8 +20,8 @@ pub(crate) struct Given {
     pub(crate) span: Span,
     /// Where the key stands.
     pub(crate) key: Span,
-    /// The key's name.
-    pub(crate) name: String,
+    /// The names along the path of the policy.
+    pub(crate) names: Vec<String>,
     /// The path as it stands in the source.
     pub(crate) shown: String,
     /// Whether a key of an older format was read as this one.
@@ -196,8 +196,8 @@ impl<'s, 'a> Overlay<'s, 'a> {
             _ => value,
         };
         let (shown, former) = (at.shown.clone(), entry.written.is_some());
-        let (key, name) = (entry.span, entry.name.clone());
-        self.given.insert(at.names.join("."), Given { span, key, name, shown, former });
+        let (key, names) = (entry.span, at.names.clone());
+        self.given.insert(at.names.join("."), Given { span, key, names, shown, former });
     }
 
     /// Says that a value is not allowed, and what is.
