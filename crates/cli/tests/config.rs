@@ -1,5 +1,7 @@
 //! `steersman config` as a user runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

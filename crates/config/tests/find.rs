@@ -1,5 +1,7 @@
 //! Looking for the policy file that holds for a folder.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its files must fail")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
