@@ -8,11 +8,12 @@ use serde_json::Value as Json;
 use steersman_engine::Policy;
 use steersman_engine::policy::Preset;
 
+use crate::asleep;
 use crate::error::LoadError;
 use crate::finding::{Finding, Notice};
 use crate::former;
 use crate::judge;
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, is_null};
 use crate::source::{Source, Span};
 use crate::suggest;
 use crate::tree::{self, Node, Value};
@@ -25,7 +26,8 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub struct Loaded {
     /// The policy; it has passed [`Policy::validate`].
     pub policy: Policy,
-    /// Keys of older formats and what became of them, in the order of the file.
+    /// What became of keys of older formats, and keys that have no effect; in the order of the
+    /// file.
     pub notices: Vec<Notice>,
     /// Name of the built-in policy over which the file was laid.
     pub base: &'static str,
@@ -50,7 +52,7 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
-    let refuse = |what: String| Err(LoadError::bad(vec![Finding::of_file(name, what)]));
+    let refuse = |what: String| Err(LoadError::bad(Finding::of_file(name, what)));
     if bytes.len() > MAX_BYTES {
         return refuse(format!("larger than {MAX_BYTES} bytes: a policy is not"));
     }
@@ -75,21 +77,25 @@ pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
 pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
     if text.len() > MAX_BYTES {
         let what = format!("larger than {MAX_BYTES} bytes: a policy is not");
-        return Err(LoadError::bad(vec![Finding::of_file(name, what)]));
+        return Err(LoadError::bad(Finding::of_file(name, what)));
     }
     let source = Source::file(name, text.strip_prefix('\u{feff}').unwrap_or(text));
-    let Some(mut root) = tree::read(&source, source.whole()).map_err(LoadError::bad)? else {
+    let document = tree::read(&source, source.whole()).map_err(LoadError::bad)?;
+    let Some(mut root) = document.root.filter(|root| !is_null(root)) else {
         let what = "empty: the policy `default` holds";
         let notice = Finding::notice(&source, Span::default(), "", what);
         return Ok(Loaded { policy: Policy::default(), notices: vec![notice], base: "default" });
     };
     let former = former::translate(&source, &mut root);
     let (base, policy) = base(&root);
-    let mut overlay = Overlay::over(&source, to_json(&policy));
+    let before = to_json(&policy);
+    let mut overlay = Overlay::over(&source, before.clone());
+    overlay.found.extend(document.found);
     overlay.found.extend(former.errors);
     overlay.lay(&root);
-    let policy = judged(&source, overlay)?;
+    let policy = judged(&source, &mut overlay)?;
     let mut notices = former.notices;
+    notices.extend(asleep::notices(&source, &before, &policy, &overlay));
     notices.sort_by_key(Finding::order);
     Ok(Loaded { policy, notices, base })
 }
@@ -97,12 +103,12 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
 /// The policy that an overlay makes, once it has passed the check.
 pub(crate) fn judged(
     source: &Source<'_>,
-    mut overlay: Overlay<'_, '_>,
+    overlay: &mut Overlay<'_, '_>,
 ) -> Result<Policy, LoadError> {
     let json = std::mem::take(&mut overlay.json);
     match serde_json::from_value::<Policy>(json) {
         Ok(policy) => {
-            let judged = judge::findings(source, &policy, &overlay);
+            let judged = judge::findings(source, &policy, overlay);
             overlay.found.extend(judged);
             if overlay.found.is_empty() {
                 return Ok(policy);
@@ -110,11 +116,11 @@ pub(crate) fn judged(
         }
         // Only a shape that this crate does not know can come here without a finding.
         Err(error) if overlay.found.is_empty() => {
-            overlay.found.push(Finding::of_file(source.name, error.to_string()));
+            overlay.found.add(|| Finding::of_file(source.name, error.to_string()));
         }
         Err(_) => {}
     }
-    Err(LoadError::bad(overlay.found))
+    Err(LoadError::bad(std::mem::take(&mut overlay.found)))
 }
 
 /// The policy that the file starts from: `base`, with the numbers of `tests.preset`. A name that is
@@ -172,5 +178,6 @@ pub fn resolve(name_or_path: &str) -> Result<Loaded, LoadError> {
         finding = finding.with_help(format!("did you mean `{near}`?"));
     }
     let known = Policy::BUILT_IN.join(", ");
-    Err(LoadError::Unknown(finding.with_help(format!("built-in policies: {known}"))))
+    let finding = finding.with_help(format!("built-in policies: {known}"));
+    Err(LoadError::Unknown(Box::new(finding)))
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value as Json};
 
-use crate::bounds;
-use crate::finding::Finding;
+use crate::bounds::{self, Bounds};
+use crate::finding::{Finding, Found};
 use crate::path::below;
 use crate::scalar::{Meaning, meaning};
 use crate::shape::{ANY, Key, Shape, Word, file, is_file_key};
@@ -18,6 +18,10 @@ use crate::tree::{Entry, Node, Value};
 pub(crate) struct Given {
     /// The place to point at: the value if it is a scalar or a list, else the key.
     pub(crate) span: Span,
+    /// Where the key stands.
+    pub(crate) key: Span,
+    /// The names along the path of the policy.
+    pub(crate) names: Vec<String>,
     /// The path as it stands in the source.
     pub(crate) shown: String,
     /// Whether a key of an older format was read as this one.
@@ -32,7 +36,7 @@ pub(crate) struct Overlay<'s, 'a> {
     /// Where each key stands, by its path in the form of the check: names joined by dots.
     pub(crate) given: HashMap<String, Given>,
     /// What is wrong.
-    pub(crate) found: Vec<Finding>,
+    pub(crate) found: Found,
     /// Dotted paths (form of the check) of values that were left out because they are wrong.
     pub(crate) wrong: Vec<String>,
 }
@@ -56,7 +60,7 @@ impl Place<'_> {
 impl<'s, 'a> Overlay<'s, 'a> {
     /// An overlay over a base policy.
     pub(crate) fn over(source: &'s Source<'a>, base: Json) -> Self {
-        let (given, found, wrong) = (HashMap::new(), Vec::new(), Vec::new());
+        let (given, found, wrong) = (HashMap::new(), Found::default(), Vec::new());
         Self { source, json: base, given, found, wrong }
     }
 
@@ -69,9 +73,9 @@ impl<'s, 'a> Overlay<'s, 'a> {
                 self.value(&place, file(), false, &mut json);
             }
             _ => {
-                let what = format!("{}, not a policy", self.kind(root));
+                let what = format!("{}, not a policy", kind(root));
                 let finding = Finding::error(self.source, root.span, String::new(), what);
-                self.found.push(finding.with_help("a policy is a mapping: `loops: …`"));
+                self.found.add(|| finding.with_help("a policy is a mapping: `loops: …`"));
             }
         }
         self.json = json;
@@ -113,9 +117,11 @@ impl<'s, 'a> Overlay<'s, 'a> {
         for entry in entries {
             let at = place.below(entry);
             let Some(key) = keys.iter().find(|key| key.name == entry.name) else {
-                let path = at.shown.clone();
-                let finding = Finding::error(self.source, entry.span, path, "unknown key");
-                self.found.push(suggest::key(finding, &entry.name, keys, &place.names));
+                let source = self.source;
+                self.found.add(|| {
+                    let finding = Finding::error(source, entry.span, at.shown, "unknown key");
+                    suggest::key(finding, &entry.name, keys, &place.names)
+                });
                 continue;
             };
             if is_file_key(&place.names, &key.name) {
@@ -138,8 +144,8 @@ impl<'s, 'a> Overlay<'s, 'a> {
             let dropped = self.wrong.contains(&format!("{path}.{}", key.name));
             if into.get(&key.name).is_none() && !dropped {
                 let what = format!("the key `{}` is missing", key.name);
-                let shown = place.shown.clone();
-                self.found.push(Finding::error(self.source, place.node.span, shown, what));
+                let (source, shown) = (self.source, place.shown.clone());
+                self.found.add(|| Finding::error(source, place.node.span, shown, what));
             }
         }
     }
@@ -190,38 +196,53 @@ impl<'s, 'a> Overlay<'s, 'a> {
             _ => value,
         };
         let (shown, former) = (at.shown.clone(), entry.written.is_some());
-        self.given.insert(at.names.join("."), Given { span, shown, former });
+        let (key, names) = (entry.span, at.names.clone());
+        self.given.insert(at.names.join("."), Given { span, key, names, shown, former });
     }
 
     /// Says that a value is not allowed, and what is.
     fn refuse(&mut self, place: &Place<'_>, shape: &Shape, nullable: bool) {
-        let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
-        self.wrong.push(names.join("."));
-        let allowed = allowed(&names, shape, nullable);
-        let shown = match &place.node.value {
-            Value::Scalar { text, plain: true } if text.is_empty() => "no value".to_owned(),
-            Value::Scalar { .. } => self.source.excerpt(place.node.span),
-            _ => self.kind(place.node).to_owned(),
-        };
-        let what = format!("{shown} is not allowed: {allowed}");
-        let mut span = place.node.span;
-        if matches!(place.node.value, Value::Map(_) | Value::List(_)) {
-            // The whole block would be underlined: its beginning is enough.
-            span.end = span.start + 1;
+        if !self.found.is_full() {
+            self.wrong.push(place.names.join("."));
         }
-        let mut finding = Finding::error(self.source, span, place.shown.clone(), what);
-        if let Some(help) = suggest::value(shape, place.node) {
-            finding = finding.with_help(help);
-        }
-        self.found.push(finding);
+        let source = self.source;
+        self.found.add(|| refusal(source, place, shape, nullable));
     }
+}
 
-    fn kind(&self, node: &Node) -> &'static str {
-        match &node.value {
-            Value::Scalar { .. } => "a single value",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
-        }
+/// The finding about a value that is not allowed.
+fn refusal(source: &Source<'_>, place: &Place<'_>, shape: &Shape, nullable: bool) -> Finding {
+    let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
+    let node = place.node;
+    let allowed = allowed(&names, shape, nullable);
+    let shown = match &node.value {
+        Value::Scalar { .. } => match source.excerpt(node.span) {
+            text if text.is_empty() => "no value".to_owned(),
+            text => text,
+        },
+        _ => kind(node).to_owned(),
+    };
+    let mut span = node.span;
+    if matches!(node.value, Value::Map(_) | Value::List(_)) {
+        // The whole block would be underlined: its beginning is enough.
+        span.end = span.start + 1;
+    }
+    let what = format!("{shown} is not allowed: {allowed}");
+    let finding = Finding::error(source, span, place.shown.as_str(), what);
+    let empty = node.span.start == node.span.end;
+    let help = out_of_range(shape, node).or_else(|| suggest::value(shape, node, empty));
+    match help {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    }
+}
+
+/// What a node is, in words.
+fn kind(node: &Node) -> &'static str {
+    match &node.value {
+        Value::Scalar { .. } => "a single value",
+        Value::List(_) => "a list",
+        Value::Map(_) => "a mapping",
     }
 }
 
@@ -257,7 +278,7 @@ fn number(value: f64, small: bool) -> Option<Json> {
 }
 
 /// The node as JSON where its shape is not known.
-fn untyped(node: &Node) -> Json {
+pub(crate) fn untyped(node: &Node) -> Json {
     match &node.value {
         Value::Scalar { text, plain: true } => match meaning(text) {
             Meaning::Null => Json::Null,
@@ -277,7 +298,7 @@ fn untyped(node: &Node) -> Json {
 /// What is allowed at a path, in words; with the bounds of the check where it is a number.
 pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
     let or_null = if nullable { ", or null" } else { "" };
-    let bounds = || bounds::of(&template(names), shape).phrase();
+    let bounds = || bounds::of(&template(names), shape);
     let base = match shape {
         Shape::Section(_) => "a mapping of keys".to_owned(),
         Shape::Table(_) => "a mapping of names".to_owned(),
@@ -287,20 +308,38 @@ pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
             Shape::Text => "a list of texts".to_owned(),
             _ => "a list".to_owned(),
         },
-        Shape::Whole { min, max } => match bounds() {
-            phrase if phrase.is_empty() => format!("a whole number from {min} to {max}"),
-            phrase => format!("a whole number, {phrase}"),
-        },
-        Shape::Number { .. } => match bounds() {
-            phrase if phrase.is_empty() => "a number".to_owned(),
-            phrase => format!("a number, {phrase}"),
-        },
+        Shape::Whole { .. } => numbers("a whole number", &bounds()),
+        Shape::Number { .. } => numbers("a number", &bounds()),
         Shape::Text => "a text".to_owned(),
         Shape::Switch => "true or false".to_owned(),
         Shape::Choice(words) => choices(words),
         Shape::Other => "another value".to_owned(),
     };
     base + or_null
+}
+
+/// Help for a whole number that the type cannot hold.
+fn out_of_range(shape: &Shape, node: &Node) -> Option<String> {
+    let (Shape::Whole { min, max }, Value::Scalar { text, plain: true }) = (shape, &node.value)
+    else {
+        return None;
+    };
+    match meaning(text) {
+        Meaning::Whole(whole) if whole < *min => Some(format!("the smallest is {min}")),
+        Meaning::Whole(_) => Some(format!("the largest is {max}")),
+        _ => None,
+    }
+}
+
+/// Numbers and their bounds, in the words of the check.
+fn numbers(kind: &str, bounds: &Bounds) -> String {
+    match (bounds.above, bounds.min, bounds.max) {
+        (Some(above), _, Some(max)) => format!("{kind} above {above}, up to {max}"),
+        (_, Some(min), Some(max)) if min == max => format!("{min}"),
+        (_, Some(min), Some(max)) => format!("{kind} from {min} to {max}"),
+        (_, Some(min), None) => format!("{kind} of at least {min}"),
+        _ => kind.to_owned(),
+    }
 }
 
 /// The words of a choice: `act or shadow`, `off, nudge, urge or end`.

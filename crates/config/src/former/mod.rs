@@ -6,12 +6,15 @@
 mod changes;
 
 use self::changes::{Change, Convert, Takes};
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::path::{below, join};
 use crate::shape::{Shape, file};
 use crate::source::{Source, Span};
 use crate::suggest;
 use crate::tree::{Entry, Node, Value};
+
+/// The key of another file, in which older continuation settings stood.
+const AGENTS: &str = "agents";
 
 /// What the translation found: notices, and errors about keys that no format knows.
 #[derive(Default)]
@@ -19,11 +22,11 @@ pub(crate) struct Translated {
     /// Which old key was read as what.
     pub(crate) notices: Vec<Finding>,
     /// Keys of older sections that those sections did not have.
-    pub(crate) errors: Vec<Finding>,
+    pub(crate) errors: Found,
 }
 
 /// An old key that was found.
-struct Found {
+struct Taken {
     /// What the stars of the pattern stood for.
     bound: Vec<String>,
     /// The path as it stands in the file.
@@ -34,7 +37,7 @@ struct Found {
 /// Rewrites every key of an older format into today's.
 pub(crate) fn translate(source: &Source<'_>, root: &mut Node) -> Translated {
     let mut translated = Translated::default();
-    lower_task_types(root);
+    lower_task_types(source, root, &mut translated.notices);
     for change in changes::all() {
         let mut found = Vec::new();
         let pattern: Vec<&str> = change.from.split('.').collect();
@@ -42,35 +45,41 @@ pub(crate) fn translate(source: &Source<'_>, root: &mut Node) -> Translated {
         if found.is_empty() {
             continue;
         }
-        let mut notice = notice(source, &change, &found);
+        let notice = notice(source, &change, &found);
+        let mut held = Vec::new();
         for found in found {
             for target in &change.to {
                 let names = names(target, &found.bound);
                 for names in expand(names) {
                     let entry = converted(&found.entry, change.convert, &found.shown);
-                    if !put(root, &names, entry) {
-                        let path = join(names.iter().map(String::as_str));
-                        notice = notice.with_help(format!("`{path}` is given too, and holds"));
-                    }
+                    put(root, &names, "", entry, &mut held);
                 }
             }
         }
-        translated.notices.push(notice);
+        translated.notices.push(match held.as_slice() {
+            [] => notice,
+            held => notice.with_help(format!("already given, and that holds: {}", held.join(", "))),
+        });
     }
     refuse_rest(source, root, &mut translated.errors);
     translated
 }
 
 /// Task types were written in capitals by some: `EDIT` is `edit`.
-fn lower_task_types(root: &mut Node) {
+fn lower_task_types(source: &Source<'_>, root: &mut Node, notices: &mut Vec<Finding>) {
     let Value::Map(entries) = &mut root.value else { return };
+    let Some(known) = file().key("task_types").map(|key| &key.shape) else { return };
     let is_types = |entry: &&mut Entry| matches!(&*entry.name, "task_types" | "task_configs");
     for section in entries.iter_mut().filter(is_types) {
         let Value::Map(types) = &mut section.node.value else { continue };
         for index in 0..types.len() {
             let lower = types[index].name.to_lowercase();
-            if lower != types[index].name && !types.iter().any(|entry| entry.name == lower) {
+            let is_known = known.key(&lower).is_some() || changes::is_coarse(&lower);
+            let is_other = is_known && lower != types[index].name;
+            if is_other && !types.iter().any(|entry| entry.name == lower) {
                 let written = below(&section.name, &types[index].name);
+                let what = format!("a key of an older format, read as `task_types.{lower}`");
+                notices.push(Finding::notice(source, types[index].span, written.as_str(), what));
                 types[index].name = lower;
                 types[index].written.get_or_insert(written);
             }
@@ -86,7 +95,7 @@ fn take(
     shown: &str,
     bound: &mut Vec<String>,
     takes: Takes,
-    found: &mut Vec<Found>,
+    found: &mut Vec<Taken>,
 ) {
     let (Value::Map(entries), Some((first, rest))) = (&mut node.value, pattern.split_first())
     else {
@@ -109,7 +118,7 @@ fn take(
                 Takes::Anything => true,
             };
             if fits {
-                found.push(Found { bound: bound.clone(), shown, entry });
+                found.push(Taken { bound: bound.clone(), shown, entry });
             } else {
                 kept.push(entry);
             }
@@ -164,50 +173,46 @@ fn converted(entry: &Entry, convert: Convert, shown: &str) -> Entry {
     entry
 }
 
-/// Puts an entry at a path. False if a value stands there already: it stays.
-fn put(node: &mut Node, names: &[String], entry: Entry) -> bool {
-    let Some((first, rest)) = names.split_first() else { return true };
+/// Puts an entry at a path below the section at `path`. A value that stands there already stays,
+/// and its path goes to `held`.
+fn put(node: &mut Node, names: &[String], path: &str, entry: Entry, held: &mut Vec<String>) {
+    let Some((first, rest)) = names.split_first() else { return };
     if crate::overlay::is_null(node) {
         *node = Node::empty_map(node.span);
     }
     // Where a section should be and is none, the file is refused for that.
-    let Value::Map(entries) = &mut node.value else { return true };
+    let Value::Map(entries) = &mut node.value else { return };
+    let path = below(path, first);
     let existing = entries.iter_mut().find(|existing| existing.name == *first);
     match (existing, rest.is_empty()) {
-        (None, true) => {
-            entries.push(Entry { name: first.clone(), ..entry });
-            true
-        }
+        (None, true) => entries.push(Entry { name: first.clone(), ..entry }),
         (None, false) => {
-            let mut section = Node::empty_map(entry.span);
             let span = entry.span;
-            put(&mut section, rest, entry);
+            let mut section = Node::empty_map(span);
+            put(&mut section, rest, &path, entry, held);
             entries.push(Entry { name: first.clone(), span, written: None, node: section });
-            true
         }
-        (Some(existing), false) => put(&mut existing.node, rest, entry),
-        (Some(existing), true) => merge(&mut existing.node, entry),
+        (Some(existing), false) => put(&mut existing.node, rest, &path, entry, held),
+        (Some(existing), true) => merge(&mut existing.node, &path, entry, held),
     }
 }
 
-/// Lays a section under one that is there: what is there stays. False if anything was in the way.
-fn merge(existing: &mut Node, entry: Entry) -> bool {
-    let Value::Map(inner) = entry.node.value else { return false };
-    if existing.entries().is_none() {
-        return false;
-    }
+/// Lays a section under one that is there: what is there stays.
+fn merge(existing: &mut Node, path: &str, entry: Entry, held: &mut Vec<String>) {
+    let Value::Map(inner) = entry.node.value else {
+        held.push(format!("`{path}`"));
+        return;
+    };
     let shown = entry.written.unwrap_or_default();
-    let mut clear = true;
     for mut entry in inner {
-        entry.written = Some(below(&shown, &entry.name));
+        entry.written.get_or_insert_with(|| below(&shown, &entry.name));
         let name = [entry.name.clone()];
-        clear &= put(existing, &name, entry);
+        put(existing, &name, path, entry, held);
     }
-    clear
 }
 
 /// One notice for all places of a change.
-fn notice(source: &Source<'_>, change: &Change, found: &[Found]) -> Finding {
+fn notice(source: &Source<'_>, change: &Change, found: &[Taken]) -> Finding {
     let (span, path) = found.first().map_or((Span::default(), ""), |f| (f.entry.span, &f.shown));
     let what = if change.to.is_empty() {
         format!("a key of an older format, left out: {}", change.why)
@@ -223,22 +228,31 @@ fn notice(source: &Source<'_>, change: &Change, found: &[Found]) -> Finding {
         format!("a key of an older format, read as {}{why}", targets.join(", "))
     };
     let finding = Finding::notice(source, span, path, what);
-    let line = |found: &Found| source.place(found.entry.span).line.to_string();
-    match found {
-        [] | [_] => finding,
-        [_, more @ ..] => {
-            let lines: Vec<_> = more.iter().map(line).collect();
-            let s = if lines.len() == 1 { "" } else { "s" };
-            finding.with_help(format!("the same in line{s} {}", lines.join(", ")))
-        }
+    // Counting lines takes time, and nobody reads that many numbers.
+    const MOST_LINES: usize = 12;
+    let line = |found: &Taken| source.place(found.entry.span).line.to_string();
+    let lines: Vec<_> = found.iter().skip(1).take(MOST_LINES).map(line).collect();
+    let more = if found.len() > MOST_LINES + 1 { " and more" } else { "" };
+    match lines.as_slice() {
+        [] => finding,
+        [line] => finding.with_help(format!("the same in line {line}")),
+        lines => finding.with_help(format!("the same in lines {}{more}", lines.join(", "))),
     }
 }
 
 /// Refuses what is left in sections that only older formats had.
-fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) {
+fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Found) {
     let all = changes::all();
     let Value::Map(sections) = &mut root.value else { return };
     sections.retain(|section| {
+        if section.name == AGENTS {
+            let help = "a policy holds for one: copy an agent's `continuation_config` to the top";
+            errors.add(|| {
+                let what = "a registry of agents";
+                Finding::error(source, section.span, AGENTS, what).with_help(help)
+            });
+            return false;
+        }
         let below_it = |change: &Change| {
             let rest = change.from.strip_prefix(section.name.as_str())?.strip_prefix('.')?;
             (!rest.contains('.')).then(|| rest.to_owned())
@@ -249,16 +263,23 @@ fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) 
             return true;
         }
         for entry in entries {
-            let path = below(&section.name, &entry.name);
-            let what = "unknown key in a section of an older format";
-            let mut finding = Finding::error(source, entry.span, path, what);
-            let names = known.iter().map(String::as_str);
-            if let Some(near) = suggest::nearest(&entry.name, names.clone()) {
-                finding = finding.with_help(format!("did you mean `{near}`?"));
-            }
-            let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-            errors.push(finding.with_help(format!("known there: {}", names.join(", "))));
+            errors.add(|| unknown(source, &section.name, entry, &known));
         }
         false
     });
+}
+
+/// The finding about a key that an older section did not have.
+fn unknown(source: &Source<'_>, section: &str, entry: &Entry, known: &[String]) -> Finding {
+    let path = below(section, &entry.name);
+    let what = "unknown key in a section of an older format";
+    let mut finding = Finding::error(source, entry.span, path, what);
+    if let Some(near) = suggest::nearest(&entry.name, known.iter().map(String::as_str)) {
+        finding = finding.with_help(format!("did you mean `{near}`?"));
+    }
+    let mut names: Vec<_> =
+        known.iter().map(|name| format!("`{}`", changes::short(name))).collect();
+    // Names with one ending per task type have become equal, or differ in case only.
+    names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+    finding.with_help(format!("known there: {}", names.join(", ")))
 }
