@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use steersman_trace::Problem;
 use walkdir::{DirEntry, WalkDir};
 
 /// One argument of the command line.
@@ -17,7 +16,7 @@ pub(crate) enum Argument {
 }
 
 /// A file to read, or why there is none.
-pub(crate) type Found = Result<File, Problem>;
+pub(crate) type Found = Result<File, String>;
 
 /// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,9 +69,9 @@ fn matches(pattern: &str) -> Box<dyn Iterator<Item = Found>> {
     match glob::glob_with(pattern, options) {
         Ok(paths) => Box::new(paths.flat_map(|found| match found {
             Ok(path) => expand(path, true),
-            Err(error) => one(Err(problem(error.path(), error.error()))),
+            Err(error) => one(Err(says(error.path(), error.error()))),
         })),
-        Err(error) => one(Err(problem(&path, &format!("bad pattern: {}", error.msg)))),
+        Err(error) => one(Err(says(&path, &format!("bad pattern: {}", error.msg)))),
     }
 }
 
@@ -81,9 +80,9 @@ fn expand(path: PathBuf, walked: bool) -> Box<dyn Iterator<Item = Found>> {
         Ok(metadata) if metadata.is_dir() => walk(&path),
         Ok(_) => one(Ok(File { path, walked })),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            one(Err(problem(&path, &"no such file or folder")))
+            one(Err(says(&path, &"no such file or folder")))
         }
-        Err(error) => one(Err(problem(&path, &error))),
+        Err(error) => one(Err(says(&path, &error))),
     }
 }
 
@@ -95,7 +94,7 @@ fn walk(folder: &Path) -> Box<dyn Iterator<Item = Found>> {
         Err(error) => {
             let path = error.path().unwrap_or(&fallback).to_owned();
             let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-            Some(Err(problem(&path, &what)))
+            Some(Err(says(&path, &what)))
         }
     }))
 }
@@ -115,7 +114,14 @@ fn one(found: Found) -> Box<dyn Iterator<Item = Found>> {
     Box::new(std::iter::once(found))
 }
 
-/// Something that cannot be read as a whole.
-pub(crate) fn problem(path: &Path, what: &dyn ToString) -> Problem {
-    Problem { path: path.to_owned(), line: 0, what: what.to_string() }
+/// What is to be said about a path.
+pub(crate) fn says(path: &Path, what: &dyn std::fmt::Display) -> String {
+    format!("{}: {what}", path.display())
+}
+
+/// The folder that stands for an event file of an OpenHands conversation; `None` for other files.
+pub(crate) fn conversation(path: &Path) -> Option<&Path> {
+    let name = path.file_name()?.to_str()?;
+    let is_event = name.starts_with("event-") && name.ends_with(".json");
+    path.parent().filter(|folder| is_event && folder.ends_with("events"))
 }
