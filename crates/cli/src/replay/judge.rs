@@ -288,3 +288,6 @@ fn run_info(meta: &RunMeta<'_>) -> RunInfo {
         ..RunInfo::default()
     }
 }
+
+#[cfg(test)]
+mod tests;
