@@ -23,3 +23,8 @@ pub enum StopReason {
     /// The server sent a word that nobody knows.
     Unknown,
 }
+impl core::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}

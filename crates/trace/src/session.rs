@@ -156,6 +156,7 @@ pub(crate) fn owned_call(call: ToolCall<'_>) -> ToolCall<'static> {
         id: Cow::Owned(call.id.into_owned()),
         name: Cow::Owned(call.name.into_owned()),
         arguments: Cow::Owned(call.arguments.into_owned()),
+        ..ToolCall::default()
     }
 }
 

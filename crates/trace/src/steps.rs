@@ -39,8 +39,7 @@ pub(crate) fn push_user(spot: Spot, text: Cow<'_, str>, out: &mut RunWriter<'_>)
 ///
 /// Two such steps are parts of one reply if nothing lies between them and
 /// * the first is marked `kind: "reasoning"`, or
-/// * the second is nothing but calls (a text, then its call; or parallel calls one by one), or
-/// * both are nothing but text and no step names its agent (several agents may talk in turn).
+/// * the second is nothing but calls (a text, then its call; or parallel calls one by one).
 ///
 /// A step with its own `usage` was a reply of its own: nothing is added to it.
 #[derive(Debug, Default)]
@@ -110,13 +109,7 @@ impl<'a> Pending<'a> {
             return false;
         }
         let only_calls = second.text.is_empty() && second.reasoning.is_empty();
-        if self.reasoning_only {
-            true
-        } else if !second.tool_calls.is_empty() {
-            only_calls
-        } else {
-            first.tool_calls.is_empty() && self.agent.is_empty()
-        }
+        self.reasoning_only || (only_calls && !second.tool_calls.is_empty())
     }
 
     fn add(&mut self, next: Self) {
@@ -125,6 +118,7 @@ impl<'a> Pending<'a> {
         self.reply.tool_calls.extend(next.reply.tool_calls);
         self.reply.stop = next.reply.stop.or(self.reply.stop);
         self.reply.usage = next.reply.usage;
+        self.reply.messages = self.reply.messages.max(1) + next.reply.messages.max(1);
         self.reasoning_only = self.reasoning_only && next.reasoning_only;
     }
 }

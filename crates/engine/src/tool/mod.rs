@@ -1,6 +1,24 @@
 //! What tools mean: kinds, and what a call reads or changes.
 
+mod call;
+mod canon;
+mod code;
+mod facts;
+mod keys;
+mod lexer;
+mod names;
+mod patch;
+mod programs;
+mod scan;
+mod shell;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use canon::similarity;
+pub use facts::{CallFacts, EditDigest};
 
 /// What a tool does, as far as progress is concerned (beyond 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -216,6 +216,7 @@ fn call<'a>(call: &Call<'a>) -> ToolCall<'a> {
         id: call.id.0.clone(),
         name: call.name.0.clone(),
         arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
+        ..ToolCall::default()
     }
 }
 

@@ -218,6 +218,7 @@ fn take_tool<'a>(
         id: part.call_id.0.clone(),
         name: part.tool.0,
         arguments: state.input.map_or(Cow::Borrowed(""), raw_text),
+        ..ToolCall::default()
     });
     let failed = &*state.status == "error";
     if !failed && &*state.status != "completed" {

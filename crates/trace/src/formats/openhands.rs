@@ -220,6 +220,7 @@ impl OpenHandsSession {
                 id: event.tool_call_id.0,
                 name: event.tool_name.0,
                 arguments: raw.map_or(Cow::Borrowed(""), raw_text),
+                ..ToolCall::default()
             }],
             ..Reply::default()
         };
@@ -287,6 +288,7 @@ impl OpenHandsSession {
                             meta.function_name.0
                         },
                         arguments: event.args.map_or(Cow::Borrowed(""), raw_text),
+                        ..ToolCall::default()
                     });
                 }
                 add_reply(self.turn.reply(&response.id, spot, out), piece);

@@ -151,6 +151,7 @@ fn reply(parts: Vec<Part<'_>>, usage: steersman_engine::Usage) -> Reply<'_> {
                 id: call.id.0,
                 name: call.name.0,
                 arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
+                ..ToolCall::default()
             });
         } else if part.thought.is_set() {
             append(&mut reply.reasoning, part.text.0);
