@@ -18,9 +18,12 @@ const BAD: u8 = 1;
 /// Wrong usage, or a file that cannot be read or written.
 const USAGE: u8 = 2;
 
+/// Name of stdin in messages.
+const STDIN: &str = "<stdin>";
+
 /// Write, check or show the policy that decisions follow
 #[derive(Debug, Args)]
-pub struct ConfigArgs {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -118,7 +121,7 @@ fn code(error: &LoadError) -> u8 {
 
 /// Runs the verb: 0 all is well, 1 a policy is bad, 2 wrong usage or a file that cannot be read or
 /// written.
-pub fn run(args: ConfigArgs) -> ExitCode {
+pub(crate) fn run(args: ConfigArgs) -> ExitCode {
     let outcome = match args.verb {
         Verb::Init(args) => init(&args),
         Verb::Check(args) => check(&args),
@@ -182,7 +185,7 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Stop> {
         match load(file) {
             Ok(loaded) => {
                 tell_notices(&loaded)?;
-                print(&format!("{}: ok\n", file.display()))?;
+                print(&format!("{}: ok\n", name(file)))?;
             }
             Err(error) => {
                 tell(&error.to_string())?;
@@ -217,6 +220,11 @@ fn show(args: &ShowArgs) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The name under which a file is spoken of.
+fn name(file: &Path) -> String {
+    if file == Path::new("-") { STDIN.to_owned() } else { file.display().to_string() }
+}
+
 /// Reads a policy file; `-` is stdin.
 fn load(file: &Path) -> Result<Loaded, LoadError> {
     if file != Path::new("-") {
@@ -225,8 +233,8 @@ fn load(file: &Path) -> Result<Loaded, LoadError> {
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
     let read = io::stdin().lock().take(limit).read_to_end(&mut bytes);
-    read.map_err(|cause| LoadError::Unreadable { path: "<stdin>".into(), cause })?;
-    steersman_config::parse_bytes("<stdin>", &bytes)
+    read.map_err(|cause| LoadError::Unreadable { path: STDIN.into(), cause })?;
+    steersman_config::parse_bytes(STDIN, &bytes)
 }
 
 /// The policy file that holds in the working directory.

@@ -23,7 +23,7 @@ pub enum LoadError {
     },
     /// There is neither a built-in policy nor a file of that name.
     #[error("{0}")]
-    Unknown(Finding),
+    Unknown(Box<Finding>),
     /// The policy was read and is bad.
     #[error("{0}")]
     Bad(Findings),
@@ -35,7 +35,7 @@ impl LoadError {
     pub fn findings(&self) -> &[Finding] {
         match self {
             Self::Unreadable { .. } => &[],
-            Self::Unknown(finding) => std::slice::from_ref(finding),
+            Self::Unknown(finding) => std::slice::from_ref(&**finding),
             Self::Bad(findings) => &findings.0,
         }
     }

@@ -145,7 +145,7 @@ impl fmt::Display for Finding {
         }
         write!(f, "{}", clean(&self.what))?;
         let gutter = self.line().map_or(1, |line| line.to_string().len());
-        if let Some(place) = &self.place {
+        if let Some(place) = self.place.as_ref().filter(|place| !place.text.trim().is_empty()) {
             write_snippet(f, place, self.numbered.then_some(place.line), gutter)?;
         }
         for help in &self.help {

@@ -17,6 +17,8 @@ pub(crate) fn findings(
 ) -> Vec<Finding> {
     let errors = policy.validate().err().unwrap_or_default();
     let mut found = Vec::new();
+    // A key of an older format may have been read as several: they are told of together.
+    let mut former: BTreeMap<(usize, String), (&Given, Vec<String>)> = BTreeMap::new();
     // Errors in values that the source does not give come from one that it does give.
     let mut indirect: BTreeMap<usize, (&Given, Vec<PolicyError>)> = BTreeMap::new();
     for error in errors {
@@ -25,7 +27,17 @@ pub(crate) fn findings(
             continue;
         }
         match overlay.given.get(&error.path) {
-            Some(given) => found.push(direct(source, &error, given)),
+            Some(given) if given.former => {
+                let key = (given.span.start, refusal(&error));
+                former.entry(key).or_insert((given, Vec::new())).1.push(error.path);
+            }
+            Some(given) => {
+                // A glob that is wrong stands in the key, not in the value.
+                let is_key = error.value == format!("{:?}", given.name);
+                let span = if is_key { given.key } else { given.span };
+                let path = given.shown.as_str();
+                found.push(Finding::error(source, span, path, refusal(&error)));
+            }
             None => match cause(&error, overlay) {
                 Some(given) => {
                     let entry = indirect.entry(given.span.start).or_insert((given, Vec::new()));
@@ -38,6 +50,11 @@ pub(crate) fn findings(
             },
         }
     }
+    found.extend(former.into_iter().map(|((_, what), (given, paths))| {
+        let paths: Vec<_> = paths.iter().map(|path| format!("`{path}`")).collect();
+        let finding = Finding::error(source, given.span, given.shown.as_str(), what);
+        finding.with_help(format!("it is read as {}", paths.join(", ")))
+    }));
     found.extend(indirect.into_values().filter_map(|(given, errors)| {
         let (first, more) = errors.split_first()?;
         let what = format!("with this value, {first}");
@@ -60,13 +77,9 @@ fn touches(one: &str, other: &str) -> bool {
     below(one, other) || below(other, one)
 }
 
-fn direct(source: &Source<'_>, error: &PolicyError, given: &Given) -> Finding {
-    let what = format!("{} is not allowed: {}", error.value, error.allowed);
-    let finding = Finding::error(source, given.span, given.shown.clone(), what);
-    if given.former {
-        return finding.with_help(format!("it is read as `{}`", error.path));
-    }
-    finding
+/// What the check says, without the path.
+fn refusal(error: &PolicyError) -> String {
+    format!("{} is not allowed: {}", error.value, error.allowed)
 }
 
 /// The key of the source that an error in another value comes from: one that the error names, else

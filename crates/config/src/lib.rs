@@ -5,6 +5,7 @@
 //! column, key, value and what is allowed. Keys, types and allowed values come from
 //! [`steersman_engine::Policy`] itself.
 
+mod asleep;
 mod bounds;
 mod error;
 mod find;
@@ -25,6 +26,9 @@ mod source;
 mod suggest;
 mod template;
 mod tree;
+
+#[cfg(test)]
+mod tests;
 
 pub use error::{Findings, LoadError};
 pub use find::{FILE_NAMES, find, find_with_home};

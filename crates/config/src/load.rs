@@ -8,11 +8,12 @@ use serde_json::Value as Json;
 use steersman_engine::Policy;
 use steersman_engine::policy::Preset;
 
+use crate::asleep;
 use crate::error::LoadError;
 use crate::finding::{Finding, Notice};
 use crate::former;
 use crate::judge;
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, is_null};
 use crate::source::{Source, Span};
 use crate::suggest;
 use crate::tree::{self, Node, Value};
@@ -25,7 +26,8 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub struct Loaded {
     /// The policy; it has passed [`Policy::validate`].
     pub policy: Policy,
-    /// Keys of older formats and what became of them, in the order of the file.
+    /// What became of keys of older formats, and keys that have no effect; in the order of the
+    /// file.
     pub notices: Vec<Notice>,
     /// Name of the built-in policy over which the file was laid.
     pub base: &'static str,
@@ -78,7 +80,8 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
         return Err(LoadError::bad(vec![Finding::of_file(name, what)]));
     }
     let source = Source::file(name, text.strip_prefix('\u{feff}').unwrap_or(text));
-    let Some(mut root) = tree::read(&source, source.whole()).map_err(LoadError::bad)? else {
+    let document = tree::read(&source, source.whole()).map_err(LoadError::bad)?;
+    let Some(mut root) = document.root.filter(|root| !is_null(root)) else {
         let what = "empty: the policy `default` holds";
         let notice = Finding::notice(&source, Span::default(), "", what);
         return Ok(Loaded { policy: Policy::default(), notices: vec![notice], base: "default" });
@@ -86,10 +89,11 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
     let former = former::translate(&source, &mut root);
     let (base, policy) = base(&root);
     let mut overlay = Overlay::over(&source, to_json(&policy));
-    overlay.found.extend(former.errors);
+    overlay.found.extend(document.found.into_iter().chain(former.errors));
     overlay.lay(&root);
-    let policy = judged(&source, overlay)?;
+    let policy = judged(&source, &mut overlay)?;
     let mut notices = former.notices;
+    notices.extend(asleep::notices(&source, &policy, &overlay));
     notices.sort_by_key(Finding::order);
     Ok(Loaded { policy, notices, base })
 }
@@ -97,12 +101,12 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
 /// The policy that an overlay makes, once it has passed the check.
 pub(crate) fn judged(
     source: &Source<'_>,
-    mut overlay: Overlay<'_, '_>,
+    overlay: &mut Overlay<'_, '_>,
 ) -> Result<Policy, LoadError> {
     let json = std::mem::take(&mut overlay.json);
     match serde_json::from_value::<Policy>(json) {
         Ok(policy) => {
-            let judged = judge::findings(source, &policy, &overlay);
+            let judged = judge::findings(source, &policy, overlay);
             overlay.found.extend(judged);
             if overlay.found.is_empty() {
                 return Ok(policy);
@@ -114,7 +118,7 @@ pub(crate) fn judged(
         }
         Err(_) => {}
     }
-    Err(LoadError::bad(overlay.found))
+    Err(LoadError::bad(std::mem::take(&mut overlay.found)))
 }
 
 /// The policy that the file starts from: `base`, with the numbers of `tests.preset`. A name that is
@@ -172,5 +176,6 @@ pub fn resolve(name_or_path: &str) -> Result<Loaded, LoadError> {
         finding = finding.with_help(format!("did you mean `{near}`?"));
     }
     let known = Policy::BUILT_IN.join(", ");
-    Err(LoadError::Unknown(finding.with_help(format!("built-in policies: {known}"))))
+    let finding = finding.with_help(format!("built-in policies: {known}"));
+    Err(LoadError::Unknown(Box::new(finding)))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value as Json};
 
-use crate::bounds;
+use crate::bounds::{self, Bounds};
 use crate::finding::Finding;
 use crate::path::below;
 use crate::scalar::{Meaning, meaning};
@@ -18,6 +18,10 @@ use crate::tree::{Entry, Node, Value};
 pub(crate) struct Given {
     /// The place to point at: the value if it is a scalar or a list, else the key.
     pub(crate) span: Span,
+    /// Where the key stands.
+    pub(crate) key: Span,
+    /// The key's name.
+    pub(crate) name: String,
     /// The path as it stands in the source.
     pub(crate) shown: String,
     /// Whether a key of an older format was read as this one.
@@ -190,7 +194,8 @@ impl<'s, 'a> Overlay<'s, 'a> {
             _ => value,
         };
         let (shown, former) = (at.shown.clone(), entry.written.is_some());
-        self.given.insert(at.names.join("."), Given { span, shown, former });
+        let (key, name) = (entry.span, entry.name.clone());
+        self.given.insert(at.names.join("."), Given { span, key, name, shown, former });
     }
 
     /// Says that a value is not allowed, and what is.
@@ -199,8 +204,10 @@ impl<'s, 'a> Overlay<'s, 'a> {
         self.wrong.push(names.join("."));
         let allowed = allowed(&names, shape, nullable);
         let shown = match &place.node.value {
-            Value::Scalar { text, plain: true } if text.is_empty() => "no value".to_owned(),
-            Value::Scalar { .. } => self.source.excerpt(place.node.span),
+            Value::Scalar { .. } => match self.source.excerpt(place.node.span) {
+                text if text.is_empty() => "no value".to_owned(),
+                text => text,
+            },
             _ => self.kind(place.node).to_owned(),
         };
         let what = format!("{shown} is not allowed: {allowed}");
@@ -210,7 +217,11 @@ impl<'s, 'a> Overlay<'s, 'a> {
             span.end = span.start + 1;
         }
         let mut finding = Finding::error(self.source, span, place.shown.clone(), what);
-        if let Some(help) = suggest::value(shape, place.node) {
+        if let Some(help) = out_of_range(shape, place.node) {
+            finding = finding.with_help(help);
+        }
+        let empty = place.node.span.start == place.node.span.end;
+        if let Some(help) = suggest::value(shape, place.node, empty) {
             finding = finding.with_help(help);
         }
         self.found.push(finding);
@@ -257,7 +268,7 @@ fn number(value: f64, small: bool) -> Option<Json> {
 }
 
 /// The node as JSON where its shape is not known.
-fn untyped(node: &Node) -> Json {
+pub(crate) fn untyped(node: &Node) -> Json {
     match &node.value {
         Value::Scalar { text, plain: true } => match meaning(text) {
             Meaning::Null => Json::Null,
@@ -277,7 +288,7 @@ fn untyped(node: &Node) -> Json {
 /// What is allowed at a path, in words; with the bounds of the check where it is a number.
 pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
     let or_null = if nullable { ", or null" } else { "" };
-    let bounds = || bounds::of(&template(names), shape).phrase();
+    let bounds = || bounds::of(&template(names), shape);
     let base = match shape {
         Shape::Section(_) => "a mapping of keys".to_owned(),
         Shape::Table(_) => "a mapping of names".to_owned(),
@@ -287,20 +298,38 @@ pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
             Shape::Text => "a list of texts".to_owned(),
             _ => "a list".to_owned(),
         },
-        Shape::Whole { min, max } => match bounds() {
-            phrase if phrase.is_empty() => format!("a whole number from {min} to {max}"),
-            phrase => format!("a whole number, {phrase}"),
-        },
-        Shape::Number { .. } => match bounds() {
-            phrase if phrase.is_empty() => "a number".to_owned(),
-            phrase => format!("a number, {phrase}"),
-        },
+        Shape::Whole { .. } => numbers("a whole number", &bounds()),
+        Shape::Number { .. } => numbers("a number", &bounds()),
         Shape::Text => "a text".to_owned(),
         Shape::Switch => "true or false".to_owned(),
         Shape::Choice(words) => choices(words),
         Shape::Other => "another value".to_owned(),
     };
     base + or_null
+}
+
+/// Help for a whole number that the type cannot hold.
+fn out_of_range(shape: &Shape, node: &Node) -> Option<String> {
+    let (Shape::Whole { min, max }, Value::Scalar { text, plain: true }) = (shape, &node.value)
+    else {
+        return None;
+    };
+    match meaning(text) {
+        Meaning::Whole(whole) if whole < *min => Some(format!("the smallest is {min}")),
+        Meaning::Whole(_) => Some(format!("the largest is {max}")),
+        _ => None,
+    }
+}
+
+/// Numbers and their bounds, in the words of the check.
+fn numbers(kind: &str, bounds: &Bounds) -> String {
+    match (bounds.above, bounds.min, bounds.max) {
+        (Some(above), _, Some(max)) => format!("{kind} above {above}, up to {max}"),
+        (_, Some(min), Some(max)) if min == max => format!("{min}"),
+        (_, Some(min), Some(max)) => format!("{kind} from {min} to {max}"),
+        (_, Some(min), None) => format!("{kind} of at least {min}"),
+        _ => kind.to_owned(),
+    }
 }
 
 /// The words of a choice: `act or shadow`, `off, nudge, urge or end`.

@@ -10,6 +10,9 @@ use crate::path;
 use crate::source::{Origin, Source, Span};
 use crate::tree::{self, Entry, Node, Value};
 
+/// Most names along a path.
+const MAX_NAMES: usize = 16;
+
 /// The policy with single keys set: pairs of a dotted path and a value in YAML. Where a key is set
 /// twice, the last one holds.
 ///
@@ -42,21 +45,23 @@ pub fn with_overrides(policy: Policy, sets: &[(&str, &str)]) -> Result<Policy, L
         let finding = Finding::error(&source, base.span, "base", "cannot be set over a policy");
         overlay.found.push(finding.with_help("name the policy to start from instead"));
     }
-    judged(&source, overlay)
+    judged(&source, &mut overlay)
 }
 
 /// The names along the key, and the value.
 fn set(source: &Source<'_>, key: Span, value: Span) -> Result<(Vec<String>, Node), Vec<Finding>> {
     let name = source.text.get(key.start..key.end).unwrap_or("");
-    let Some(names) = path::split(name) else {
+    let names = path::split(name).filter(|names| names.len() <= MAX_NAMES);
+    let Some(names) = names else {
         let finding = Finding::error(source, key, "", "not a path of a key");
         return Err(vec![finding.with_help("for example loops.cycle.notice=5")]);
     };
-    let Some(node) = tree::read(source, value)? else {
+    let document = tree::read(source, value)?;
+    let Some(node) = document.root else {
         let finding = Finding::error(source, key, name, "no value is given");
         return Err(vec![finding.with_help("write null for none")]);
     };
-    Ok((names, node))
+    if document.found.is_empty() { Ok((names, node)) } else { Err(document.found) }
 }
 
 /// Puts a value at a path; one that stands there gives way.

@@ -6,6 +6,7 @@ use steersman_engine::Policy;
 
 use crate::ordered::Ordered;
 use crate::scalar::{Meaning, meaning};
+use crate::shape::{ANY, defaults};
 
 /// The policy as a policy file with every key, in the order of the reference. Reading it gives the
 /// same policy.
@@ -27,7 +28,8 @@ pub fn to_yaml_over(policy: &Policy, base: &str) -> Option<String> {
     let mut text = String::new();
     let named = Ordered::Map(vec![("base".to_owned(), Ordered::Text(base.to_owned()))]);
     write_entries(&mut text, &named, 0);
-    if let Some(difference) = difference(&Ordered::of(policy), &Ordered::of(&other)) {
+    let (shown, other) = (Ordered::of(policy), Ordered::of(&other));
+    if let Some(difference) = difference(&shown, &other, defaults()) {
         write_entries(&mut text, &difference, 0);
     }
     Some(text)
@@ -53,16 +55,21 @@ fn take_out(shown: &mut Ordered, base: &Ordered) {
     }
 }
 
-/// What must be laid over `base` to make `value`; `None` if they are equal.
-pub(crate) fn difference(value: &Ordered, base: &Ordered) -> Option<Ordered> {
+/// What must be laid over `base` to make `value`; `None` if they are equal. `defaults` is what a
+/// new entry of a table starts from, under [`ANY`].
+fn difference(value: &Ordered, base: &Ordered, defaults: &Ordered) -> Option<Ordered> {
     let (Ordered::Map(entries), Ordered::Map(others)) = (value, base) else {
         return (value != base).then(|| value.clone());
     };
     let mut changed = Vec::new();
     for (name, value) in entries {
         let other = others.iter().find(|(key, _)| key == name);
+        let inner = defaults.key(name).or_else(|| defaults.key(ANY)).unwrap_or(&Ordered::Null);
         let change = match other {
-            Some((_, other)) => difference(value, other),
+            Some((_, other)) => difference(value, other, inner),
+            None if matches!(inner, Ordered::Map(_)) => {
+                Some(difference(value, inner, inner).unwrap_or(Ordered::Map(vec![])))
+            }
             None => Some(value.clone()),
         };
         changed.extend(change.map(|change| (name.clone(), change)));

@@ -33,7 +33,7 @@ pub(crate) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> O
         return None;
     }
     let lower = name.to_lowercase().replace('-', "_");
-    let distance = |key: &str| strsim::damerau_levenshtein(&lower, key);
+    let distance = |key: &str| strsim::damerau_levenshtein(&lower, &key.to_lowercase());
     let (near, distance) = known.map(|key| (key, distance(key))).min_by_key(|near| near.1)?;
     let limit = (near.chars().count().min(name.chars().count()) / 3).max(1);
     (distance <= limit).then_some(near)
@@ -50,8 +50,9 @@ fn elsewhere(name: &str) -> Option<String> {
     (found.len() == 1).then(|| found.remove(0))
 }
 
-/// What to write in place of a value that the shape does not allow.
-pub(crate) fn value(shape: &Shape, node: &Node) -> Option<String> {
+/// What to write in place of a value that the shape does not allow. `empty` says that none is
+/// written.
+pub(crate) fn value(shape: &Shape, node: &Node, empty: bool) -> Option<String> {
     let Value::Scalar { text, plain } = &node.value else {
         return matches!(
             (shape, &node.value),
@@ -82,6 +83,7 @@ pub(crate) fn value(shape: &Shape, node: &Node) -> Option<String> {
         (Shape::Switch, Meaning::Switch(on)) => {
             Some(format!("a word in quotes is a text: write {on}"))
         }
+        (Shape::Text, _) if empty => Some("write \"\" for an empty text".to_owned()),
         (Shape::Text, _) => Some(format!("in quotes it is a text: \"{text}\"")),
         (Shape::List(_), Meaning::Null) => Some("write [] for an empty list".to_owned()),
         (Shape::List(_), _) => Some(format!("write [{text}] for a list of one")),

@@ -75,27 +75,37 @@ impl Node {
     }
 }
 
-/// Reads the document in a part of the source; `None` if there is nothing but white space and
-/// comments.
+/// What was read.
+pub(crate) struct Document {
+    /// The tree; `None` if there is nothing but white space and comments.
+    pub(crate) root: Option<Node>,
+    /// What is wrong with it as YAML.
+    pub(crate) found: Vec<Finding>,
+}
+
+/// Reads the document in a part of the source. What is refused is left out of the tree.
 ///
 /// # Errors
-/// Everything that is wrong with it as YAML.
-pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Option<Node>, Vec<Finding>> {
+/// What is wrong, where the text is so broken that there is no tree.
+pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Document, Vec<Finding>> {
     let text = source.text.get(part.start..part.end).unwrap_or("");
     let options = granit_parser::options! {
         block_nesting_limit: MAX_DEPTH,
         flow_nesting_limit: MAX_DEPTH,
+        emit_anchor_events: true,
         emit_unresolved_aliases: true,
     };
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut builder =
-        Builder { source, open: Vec::new(), root: None, nodes: 0, documents: 0, found: Vec::new() };
+    let mut builder = Builder::new(source);
     while let Some(step) = parser.next_event() {
         let outcome = match step {
             Ok((event, span)) => {
-                let at = |marker| part.start + offset(text, marker);
+                let at = |marker: &_| part.start + offset(text, marker);
+                let named =
+                    |tag: granit_parser::Span| Span { start: at(&tag.start), end: at(&tag.end) };
+                let tag = span.tag_span().map(named);
                 let span = Span { start: at(&span.start), end: at(&span.end) };
-                builder.take(event, span)
+                builder.take(event, span, tag)
             }
             Err(error) => {
                 Err(scan_finding(source, part.start + offset(text, error.marker()), &error))
@@ -104,10 +114,10 @@ pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Option<Node>, Vec<
         // After the first error of this kind the rest would be guesswork.
         if let Err(finding) = outcome {
             builder.found.push(finding);
-            break;
+            return Err(builder.found);
         }
     }
-    if builder.found.is_empty() { Ok(builder.root) } else { Err(builder.found) }
+    Ok(Document { root: builder.root, found: builder.found })
 }
 
 /// Collects events into nodes.
@@ -117,6 +127,8 @@ struct Builder<'s, 'a> {
     root: Option<Node>,
     nodes: usize,
     documents: usize,
+    /// Path of the node that was begun last.
+    last_path: String,
     found: Vec<Finding>,
 }
 
@@ -134,8 +146,20 @@ struct PendingKey {
     dropped: bool,
 }
 
-impl Builder<'_, '_> {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Finding> {
+impl<'s, 'a> Builder<'s, 'a> {
+    fn new(source: &'s Source<'a>) -> Self {
+        Self {
+            source,
+            open: Vec::new(),
+            root: None,
+            nodes: 0,
+            documents: 0,
+            last_path: String::new(),
+            found: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span, tag: Option<Span>) -> Result<(), Finding> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -143,31 +167,32 @@ impl Builder<'_, '_> {
                     return Err(self.error(span, "a second YAML document: a policy is one"));
                 }
             }
-            Event::Scalar(text, style, anchor, tag) => {
-                self.refuse_extras(span, anchor, tag.as_deref());
+            Event::Scalar(text, style, _, named) => {
+                self.begin(tag.unwrap_or(span), named.as_deref());
                 let plain = style == ScalarStyle::Plain;
                 let value = Value::Scalar { text: text.into_owned(), plain };
                 self.push(Node { span, value })?;
             }
-            Event::SequenceStart(_, anchor, tag) => {
-                self.refuse_extras(span, anchor, tag.as_deref());
+            Event::SequenceStart(_, _, named) => {
+                self.begin(tag.unwrap_or(span), named.as_deref());
                 self.enter(span, Open::List { span, items: Vec::new() })?;
             }
-            Event::MappingStart(_, anchor, tag) => {
-                self.refuse_extras(span, anchor, tag.as_deref());
+            Event::MappingStart(_, _, named) => {
+                self.begin(tag.unwrap_or(span), named.as_deref());
                 let (entries, seen) = (Vec::new(), HashMap::new());
                 self.enter(span, Open::Map { span, entries, seen, key: None })?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+            // It comes after the node that it stands before.
+            Event::Anchor(..) => {
+                let what = "an anchor: a policy has no anchors and aliases";
+                let finding = Finding::error(self.source, span, self.last_path.as_str(), what);
+                self.found.push(finding.with_help("write the value out where it is used"));
+            }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                let finding = self
-                    .error(span, "an alias: a policy has no anchors and aliases")
-                    .with_help("write the value out");
-                self.found.push(finding);
-                self.push(Node {
-                    span,
-                    value: Value::Scalar { text: String::new(), plain: true },
-                })?;
+                let finding = self.error(span, "an alias: a policy has no anchors and aliases");
+                self.found.push(finding.with_help("write the value out"));
+                self.leave_out();
             }
             _ => {}
         }
@@ -217,12 +242,17 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    fn refuse_extras(&mut self, span: Span, anchor: usize, tag: Option<&Tag>) {
-        if anchor > 0 {
-            let what = "an anchor: a policy has no anchors and aliases";
-            let finding = self.error(span, what).with_help("write the value out where it is used");
-            self.found.push(finding);
+    /// Leaves out a node that has been refused, and its key.
+    fn leave_out(&mut self) {
+        if let Some(Open::Map { key, .. }) = self.open.last_mut() {
+            let dropped = PendingKey { name: String::new(), span: Span::default(), dropped: true };
+            *key = if key.is_some() { None } else { Some(dropped) };
         }
+    }
+
+    /// A node begins: its tag is refused.
+    fn begin(&mut self, span: Span, tag: Option<&Tag>) {
+        self.last_path = self.path();
         if let Some(tag) = tag {
             let what = format!("the tag {}: a policy has no tags", tag.original());
             let finding = self.error(span, what).with_help("leave it out: the key says the type");
@@ -253,12 +283,12 @@ fn pending(
     found: &mut Vec<Finding>,
 ) -> PendingKey {
     let span = node.span;
-    let Value::Scalar { text: name, .. } = node.value else {
+    let Value::Scalar { text: name, plain } = node.value else {
         let what = "a key that is a mapping or a list: keys are names";
         found.push(Finding::error(source, span, path, what));
         return PendingKey { name: String::new(), span, dropped: true };
     };
-    if name == "<<" {
+    if name == "<<" && plain {
         let what = "a merge key: a policy has no anchors and merge keys";
         let finding = Finding::error(source, span, path, what);
         found.push(finding.with_help("write the keys out, or start from a policy with `base:`"));
@@ -297,6 +327,15 @@ fn scan_finding(source: &Source<'_>, at: usize, error: &ScanError) -> Finding {
             let what = format!("nested deeper than {MAX_DEPTH} levels");
             Finding::error(source, span, String::new(), what)
         }
-        _ => Finding::error(source, span, String::new(), format!("not YAML: {}", error.info())),
+        kind => {
+            let what = format!("not YAML: {}", error.info());
+            let finding = Finding::error(source, span, String::new(), what);
+            match kind {
+                ErrorKind::MappingValueNotAllowed => finding.with_help(
+                    "a line before may lack the space after its `:`, or be indented differently",
+                ),
+                _ => finding,
+            }
+        }
     }
 }

@@ -127,28 +127,37 @@ fn milestone_monitor(changes: &mut Vec<Change>) {
     changes.push(dropped("tool_priorities", TOOLS));
 }
 
+/// Where the settings of the loop detector stood.
+const PREFIXES: [&str; 2] = ["", "loop_detection."];
+
 /// The settings of the loop detector, at the top or in `loop_detection`.
 fn loop_detector(changes: &mut Vec<Change>) {
-    for prefix in ["", "loop_detection."] {
-        per_task_type(changes, prefix);
-        let global = [
-            ("signature_history_size", "signature_history_size"),
-            ("min_content_threshold", "min_content_threshold"),
-            ("max_total_iterations", "max_total_iterations"),
-            ("max_iterations", "max_total_iterations"),
-        ];
-        for (from, to) in global {
-            changes.push(value(format!("{prefix}{from}"), &format!("global.{to}"), ""));
+    // Numbers kept per task type: its name there, today's name, and whether a single number held
+    // for all task types.
+    let names = [
+        ("budgets", "tool_budget", false),
+        ("tool_budgets", "tool_budget", false),
+        ("tool_budget", "tool_budget", true),
+        ("budgets.tool_budget", "tool_budget", true),
+        ("loop_repeat_threshold", "loop_repeat_threshold", true),
+        ("repeat_threshold", "loop_repeat_threshold", true),
+        ("max_iterations", "max_exploration_iterations", false),
+        ("max_exploration_iterations", "max_exploration_iterations", true),
+    ];
+    for prefix in PREFIXES {
+        for (from, to, _) in names {
+            per_task_type(changes, &format!("{prefix}{from}"), to);
         }
-        let drops = [
-            ("signature_lookback_for_warning", "how warnings fade is said by `ladder`"),
-            ("max_overlapping_reads_per_file", "reading the same again is seen by the loop rules"),
-            (
-                "max_searches_per_query_prefix",
-                "searches in vain are seen by `loops.fruitless_search`",
-            ),
-        ];
-        changes.extend(drops.map(|(from, why)| dropped(format!("{prefix}{from}"), why)));
+        let to = "task_types.research.max_exploration_iterations";
+        changes.push(value(format!("{prefix}max_research_iterations"), to, ""));
+    }
+    // What was said of one task type comes before what was said of all.
+    for prefix in PREFIXES {
+        for (from, to, _) in names.iter().filter(|(_, _, one_for_all)| *one_for_all) {
+            let to = format!("task_types.{{all}}.{to}");
+            changes.push(value(format!("{prefix}{from}"), &to, "for every task type"));
+        }
+        for_all_types(changes, prefix);
     }
     const EVERY: &str = "for every model without an override of its own";
     let to = "model_overrides.*.loop_detection";
@@ -156,41 +165,40 @@ fn loop_detector(changes: &mut Vec<Change>) {
     changes.push(value("loop_detection", to, EVERY));
 }
 
-/// Numbers that the loop detector kept per coarse task type, or for all of them.
-fn per_task_type(changes: &mut Vec<Change>, prefix: &str) {
-    // Its name there, today's name, and whether a single number held for all task types.
-    let names = [
-        ("budgets", "tool_budget", false),
-        ("tool_budgets", "tool_budget", false),
-        ("tool_budget", "tool_budget", true),
-        ("loop_repeat_threshold", "loop_repeat_threshold", true),
-        ("repeat_threshold", "loop_repeat_threshold", true),
-        ("max_iterations", "max_exploration_iterations", false),
-        ("max_exploration_iterations", "max_exploration_iterations", true),
-    ];
-    for (from, to, one_for_all) in names {
-        for (coarse, fine) in COARSE {
-            for joint in [".", "_"] {
-                let mut change = value(format!("{prefix}{from}{joint}{coarse}"), "", "");
-                change.to = fine.iter().map(|fine| format!("task_types.{fine}.{to}")).collect();
-                changes.push(change);
-            }
-        }
-        if one_for_all {
-            let to = format!("task_types.{{all}}.{to}");
-            changes.push(value(format!("{prefix}{from}"), &to, "for every task type"));
+/// `name.action` and `name_action` for each coarse task type.
+fn per_task_type(changes: &mut Vec<Change>, name: &str, to: &str) {
+    for (coarse, fine) in COARSE {
+        for joint in [".", "_"] {
+            let mut change = value(format!("{name}{joint}{coarse}"), "", "");
+            change.to = fine.iter().map(|fine| format!("task_types.{fine}.{to}")).collect();
+            changes.push(change);
         }
     }
-    changes.push(value(
-        format!("{prefix}max_research_iterations"),
-        "task_types.research.max_exploration_iterations",
-        "",
-    ));
-    changes.push(value(
-        format!("{prefix}budgets.tool_budget"),
-        "task_types.{all}.tool_budget",
-        "for every task type",
-    ));
+}
+
+/// Settings that hold for every task type.
+fn for_all_types(changes: &mut Vec<Change>, prefix: &str) {
+    let global = [
+        ("signature_history_size", "signature_history_size"),
+        ("min_content_threshold", "min_content_threshold"),
+        ("max_total_iterations", "max_total_iterations"),
+        ("max_iterations", "max_total_iterations"),
+    ];
+    for (from, to) in global {
+        changes.push(value(format!("{prefix}{from}"), &format!("global.{to}"), ""));
+    }
+    let drops = [
+        ("signature_lookback_for_warning", "how warnings fade is said by `ladder`"),
+        ("max_overlapping_reads_per_file", "reading the same again is seen by the loop rules"),
+        ("max_searches_per_query_prefix", "searches in vain are seen by `loops.fruitless_search`"),
+    ];
+    changes.extend(drops.map(|(from, why)| dropped(format!("{prefix}{from}"), why)));
+}
+
+/// The name of an old key, with `*` where it ends in a coarse task type.
+pub(super) fn short(name: &str) -> String {
+    let coarse = COARSE.iter().find_map(|(coarse, _)| name.strip_suffix(coarse)?.strip_suffix('_'));
+    coarse.map_or_else(|| name.to_owned(), |stem| format!("{stem}_*"))
 }
 
 /// The constants of the local-minimum fixes, at the top or in `local_minimum`.

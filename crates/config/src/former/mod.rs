@@ -13,6 +13,9 @@ use crate::source::{Source, Span};
 use crate::suggest;
 use crate::tree::{Entry, Node, Value};
 
+/// The key of another file, in which older continuation settings stood.
+const AGENTS: &str = "agents";
+
 /// What the translation found: notices, and errors about keys that no format knows.
 #[derive(Default)]
 pub(crate) struct Translated {
@@ -34,7 +37,7 @@ struct Found {
 /// Rewrites every key of an older format into today's.
 pub(crate) fn translate(source: &Source<'_>, root: &mut Node) -> Translated {
     let mut translated = Translated::default();
-    lower_task_types(root);
+    lower_task_types(source, root, &mut translated.notices);
     for change in changes::all() {
         let mut found = Vec::new();
         let pattern: Vec<&str> = change.from.split('.').collect();
@@ -42,27 +45,28 @@ pub(crate) fn translate(source: &Source<'_>, root: &mut Node) -> Translated {
         if found.is_empty() {
             continue;
         }
-        let mut notice = notice(source, &change, &found);
+        let notice = notice(source, &change, &found);
+        let mut held = Vec::new();
         for found in found {
             for target in &change.to {
                 let names = names(target, &found.bound);
                 for names in expand(names) {
                     let entry = converted(&found.entry, change.convert, &found.shown);
-                    if !put(root, &names, entry) {
-                        let path = join(names.iter().map(String::as_str));
-                        notice = notice.with_help(format!("`{path}` is given too, and holds"));
-                    }
+                    put(root, &names, "", entry, &mut held);
                 }
             }
         }
-        translated.notices.push(notice);
+        translated.notices.push(match held.as_slice() {
+            [] => notice,
+            held => notice.with_help(format!("already given, and that holds: {}", held.join(", "))),
+        });
     }
     refuse_rest(source, root, &mut translated.errors);
     translated
 }
 
 /// Task types were written in capitals by some: `EDIT` is `edit`.
-fn lower_task_types(root: &mut Node) {
+fn lower_task_types(source: &Source<'_>, root: &mut Node, notices: &mut Vec<Finding>) {
     let Value::Map(entries) = &mut root.value else { return };
     let is_types = |entry: &&mut Entry| matches!(&*entry.name, "task_types" | "task_configs");
     for section in entries.iter_mut().filter(is_types) {
@@ -71,6 +75,8 @@ fn lower_task_types(root: &mut Node) {
             let lower = types[index].name.to_lowercase();
             if lower != types[index].name && !types.iter().any(|entry| entry.name == lower) {
                 let written = below(&section.name, &types[index].name);
+                let what = format!("a key of an older format, read as `task_types.{lower}`");
+                notices.push(Finding::notice(source, types[index].span, written.as_str(), what));
                 types[index].name = lower;
                 types[index].written.get_or_insert(written);
             }
@@ -164,46 +170,42 @@ fn converted(entry: &Entry, convert: Convert, shown: &str) -> Entry {
     entry
 }
 
-/// Puts an entry at a path. False if a value stands there already: it stays.
-fn put(node: &mut Node, names: &[String], entry: Entry) -> bool {
-    let Some((first, rest)) = names.split_first() else { return true };
+/// Puts an entry at a path below the section at `path`. A value that stands there already stays,
+/// and its path goes to `held`.
+fn put(node: &mut Node, names: &[String], path: &str, entry: Entry, held: &mut Vec<String>) {
+    let Some((first, rest)) = names.split_first() else { return };
     if crate::overlay::is_null(node) {
         *node = Node::empty_map(node.span);
     }
     // Where a section should be and is none, the file is refused for that.
-    let Value::Map(entries) = &mut node.value else { return true };
+    let Value::Map(entries) = &mut node.value else { return };
+    let path = below(path, first);
     let existing = entries.iter_mut().find(|existing| existing.name == *first);
     match (existing, rest.is_empty()) {
-        (None, true) => {
-            entries.push(Entry { name: first.clone(), ..entry });
-            true
-        }
+        (None, true) => entries.push(Entry { name: first.clone(), ..entry }),
         (None, false) => {
-            let mut section = Node::empty_map(entry.span);
             let span = entry.span;
-            put(&mut section, rest, entry);
+            let mut section = Node::empty_map(span);
+            put(&mut section, rest, &path, entry, held);
             entries.push(Entry { name: first.clone(), span, written: None, node: section });
-            true
         }
-        (Some(existing), false) => put(&mut existing.node, rest, entry),
-        (Some(existing), true) => merge(&mut existing.node, entry),
+        (Some(existing), false) => put(&mut existing.node, rest, &path, entry, held),
+        (Some(existing), true) => merge(&mut existing.node, &path, entry, held),
     }
 }
 
-/// Lays a section under one that is there: what is there stays. False if anything was in the way.
-fn merge(existing: &mut Node, entry: Entry) -> bool {
-    let Value::Map(inner) = entry.node.value else { return false };
-    if existing.entries().is_none() {
-        return false;
-    }
+/// Lays a section under one that is there: what is there stays.
+fn merge(existing: &mut Node, path: &str, entry: Entry, held: &mut Vec<String>) {
+    let Value::Map(inner) = entry.node.value else {
+        held.push(format!("`{path}`"));
+        return;
+    };
     let shown = entry.written.unwrap_or_default();
-    let mut clear = true;
     for mut entry in inner {
-        entry.written = Some(below(&shown, &entry.name));
+        entry.written.get_or_insert_with(|| below(&shown, &entry.name));
         let name = [entry.name.clone()];
-        clear &= put(existing, &name, entry);
+        put(existing, &name, path, entry, held);
     }
-    clear
 }
 
 /// One notice for all places of a change.
@@ -239,6 +241,12 @@ fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) 
     let all = changes::all();
     let Value::Map(sections) = &mut root.value else { return };
     sections.retain(|section| {
+        if section.name == AGENTS {
+            let finding = Finding::error(source, section.span, AGENTS, "a registry of agents");
+            let help = "a policy holds for one: copy an agent's `continuation_config` to the top";
+            errors.push(finding.with_help(help));
+            return false;
+        }
         let below_it = |change: &Change| {
             let rest = change.from.strip_prefix(section.name.as_str())?.strip_prefix('.')?;
             (!rest.contains('.')).then(|| rest.to_owned())
@@ -256,7 +264,10 @@ fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) 
             if let Some(near) = suggest::nearest(&entry.name, names.clone()) {
                 finding = finding.with_help(format!("did you mean `{near}`?"));
             }
-            let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+            let mut names: Vec<_> =
+                names.map(|name| format!("`{}`", changes::short(name))).collect();
+            // Names with one ending per task type have become equal, or differ in case only.
+            names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
             errors.push(finding.with_help(format!("known there: {}", names.join(", "))));
         }
         false
