@@ -59,20 +59,53 @@ impl Argument {
     }
 }
 
+/// The files that match a pattern, and those in folders that match. Only folders that can hold
+/// matches are entered, and no links to folders, so that a loop of links does no harm.
 fn matches(pattern: &str) -> Box<dyn Iterator<Item = Found>> {
-    let options = glob::MatchOptions {
+    const OPTIONS: glob::MatchOptions = glob::MatchOptions {
         case_sensitive: true,
         require_literal_separator: true,
         require_literal_leading_dot: true,
     };
-    let path = PathBuf::from(pattern);
-    match glob::glob_with(pattern, options) {
-        Ok(paths) => Box::new(paths.flat_map(|found| match found {
-            Ok(path) => expand(path, true),
-            Err(error) => one(Err(says(error.path(), error.error()))),
-        })),
-        Err(error) => one(Err(says(&path, &format!("bad pattern: {}", error.msg)))),
-    }
+    let parsed = match glob::Pattern::new(pattern) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            return one(Err(says(Path::new(pattern), &format!("bad pattern: {}", error.msg))));
+        }
+    };
+    let base = base(pattern);
+    let (parts, fixed) = (pattern.split('/').count(), base.components().count());
+    let depth = if pattern.contains("**") { usize::MAX } else { parts - fixed };
+    let hidden =
+        pattern.split('/').any(|part| part.starts_with('.') && part != "." && part != "..");
+    let shown = move |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
+    let dotted = pattern.starts_with("./");
+    let fits = move |path: &Path| {
+        let path = if dotted { path.to_owned() } else { shown(path) };
+        path.ancestors().any(|part| parsed.matches_path_with(part, OPTIONS))
+    };
+    let start = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base };
+    let enter = fits.clone();
+    let walk = WalkDir::new(&start).min_depth(1).sort_by_file_name().into_iter();
+    let entries = walk.filter_entry(move |entry| {
+        (hidden || is_visible(entry))
+            && (!entry.file_type().is_dir() || entry.depth() < depth || enter(entry.path()))
+    });
+    Box::new(entries.filter_map(move |entry| {
+        match entry {
+            Ok(entry) => (is_file(&entry) && fits(entry.path()))
+                .then(|| Ok(File { path: shown(entry.path()), walked: true })),
+            // Without its beginning, a pattern simply matches nothing.
+            Err(error) if error.depth() == 0 => None,
+            Err(error) => Some(Err(complaint(&error, &start))),
+        }
+    }))
+}
+
+/// The folder a pattern is looked for in: its parts before the first that is not literal.
+fn base(pattern: &str) -> PathBuf {
+    let literal = pattern.find(['*', '?', '[']).map_or(pattern, |at| &pattern[..at]);
+    PathBuf::from(literal.rfind('/').map_or("", |slash| &literal[..=slash]))
 }
 
 fn expand(path: PathBuf, walked: bool) -> Box<dyn Iterator<Item = Found>> {
@@ -88,15 +121,16 @@ fn expand(path: PathBuf, walked: bool) -> Box<dyn Iterator<Item = Found>> {
 
 fn walk(folder: &Path) -> Box<dyn Iterator<Item = Found>> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_visible);
-    let fallback = folder.to_owned();
+    let folder = folder.to_owned();
     Box::new(entries.filter_map(move |entry| match entry {
         Ok(entry) => is_file(&entry).then(|| Ok(File { path: entry.into_path(), walked: true })),
-        Err(error) => {
-            let path = error.path().unwrap_or(&fallback).to_owned();
-            let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-            Some(Err(says(&path, &what)))
-        }
+        Err(error) => Some(Err(complaint(&error, &folder))),
     }))
+}
+
+fn complaint(error: &walkdir::Error, folder: &Path) -> String {
+    let path = error.path().unwrap_or(folder);
+    error.io_error().map_or_else(|| says(path, &error), |error| says(path, error))
 }
 
 /// A folder named on the command line is entered although it is hidden.

@@ -218,7 +218,7 @@ impl Session {
             let files = text::counted(self.foreign, "file");
             self.complain(Tone::Dim, "note", &format!("{files} of no known trace format"));
         }
-        if self.problems > 0 {
+        if self.problems > 0 && self.totals.runs > 0 {
             let parts = text::counted(self.problems, "part");
             let what = format!("{parts} of the input could not be read");
             self.complain(Tone::Warn, "warning", &what);

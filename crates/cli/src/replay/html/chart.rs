@@ -226,7 +226,8 @@ fn write_marker(marker: &Marker<'_>, scale: &Scale, html: &mut String) -> std::f
     let tip = format!("{}, {}: {}", point.kind.action, marker.turns(), marker.made.message);
     write!(
         html,
-        "<g class=\"mark {class}\" tabindex=\"0\" role=\"img\" aria-label=\"{tip}\" data-tip=\"{tip}\">",
+        "<g class=\"mark {class}\" tabindex=\"0\" role=\"img\" aria-label=\"{tip}\" \
+         data-tip=\"{tip}\">",
         tip = Escaped(&tip)
     )?;
     if marker.until > point.turn {

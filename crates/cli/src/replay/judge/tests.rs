@@ -25,6 +25,7 @@ impl Reader<'_, '_> {
             id: Cow::Owned(i.to_string()),
             name: (*name).into(),
             arguments: "{\"path\": \"a\"}".into(),
+            ..ToolCall::default()
         });
         let usage = Usage { input_tokens: 100, output_tokens: 10, cost_nanodollars: 3 };
         self.push(&Event::Replied(Reply {
