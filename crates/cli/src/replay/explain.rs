@@ -86,7 +86,7 @@ impl Explain {
         Some(match (self.partial, self.wanted) {
             (Some(report), _) if self.fits == 1 => Ok(report),
             (Some(_), Wanted::TheOnly) => Err(format!(
-                "there is more than one run: say with --run ID which one to explain, for example\n{}",
+                "there is more than one run: say with --run ID which to explain, for example\n{}",
                 self.fitting.join("\n"),
             )),
             (Some(_), Wanted::Named(name)) => Err(format!(

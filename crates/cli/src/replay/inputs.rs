@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use steersman_trace::Problem;
 use walkdir::{DirEntry, WalkDir};
 
 /// One argument of the command line.
@@ -17,7 +16,7 @@ pub(crate) enum Argument {
 }
 
 /// A file to read, or why there is none.
-pub(crate) type Found = Result<File, Problem>;
+pub(crate) type Found = Result<File, String>;
 
 /// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,20 +59,53 @@ impl Argument {
     }
 }
 
+/// The files that match a pattern, and those in folders that match. Only folders that can hold
+/// matches are entered, and no links to folders, so that a loop of links does no harm.
 fn matches(pattern: &str) -> Box<dyn Iterator<Item = Found>> {
-    let options = glob::MatchOptions {
+    const OPTIONS: glob::MatchOptions = glob::MatchOptions {
         case_sensitive: true,
         require_literal_separator: true,
         require_literal_leading_dot: true,
     };
-    let path = PathBuf::from(pattern);
-    match glob::glob_with(pattern, options) {
-        Ok(paths) => Box::new(paths.flat_map(|found| match found {
-            Ok(path) => expand(path, true),
-            Err(error) => one(Err(problem(error.path(), error.error()))),
-        })),
-        Err(error) => one(Err(problem(&path, &format!("bad pattern: {}", error.msg)))),
-    }
+    let parsed = match glob::Pattern::new(pattern) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            return one(Err(says(Path::new(pattern), &format!("bad pattern: {}", error.msg))));
+        }
+    };
+    let base = base(pattern);
+    let (parts, fixed) = (pattern.split('/').count(), base.components().count());
+    let depth = if pattern.contains("**") { usize::MAX } else { parts - fixed };
+    let hidden =
+        pattern.split('/').any(|part| part.starts_with('.') && part != "." && part != "..");
+    let shown = move |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
+    let dotted = pattern.starts_with("./");
+    let fits = move |path: &Path| {
+        let path = if dotted { path.to_owned() } else { shown(path) };
+        path.ancestors().any(|part| parsed.matches_path_with(part, OPTIONS))
+    };
+    let start = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base };
+    let enter = fits.clone();
+    let walk = WalkDir::new(&start).min_depth(1).sort_by_file_name().into_iter();
+    let entries = walk.filter_entry(move |entry| {
+        (hidden || is_visible(entry))
+            && (!entry.file_type().is_dir() || entry.depth() < depth || enter(entry.path()))
+    });
+    Box::new(entries.filter_map(move |entry| {
+        match entry {
+            Ok(entry) => (is_file(&entry) && fits(entry.path()))
+                .then(|| Ok(File { path: shown(entry.path()), walked: true })),
+            // Without its beginning, a pattern simply matches nothing.
+            Err(error) if error.depth() == 0 => None,
+            Err(error) => Some(Err(complaint(&error, &start))),
+        }
+    }))
+}
+
+/// The folder a pattern is looked for in: its parts before the first that is not literal.
+fn base(pattern: &str) -> PathBuf {
+    let literal = pattern.find(['*', '?', '[']).map_or(pattern, |at| &pattern[..at]);
+    PathBuf::from(literal.rfind('/').map_or("", |slash| &literal[..=slash]))
 }
 
 fn expand(path: PathBuf, walked: bool) -> Box<dyn Iterator<Item = Found>> {
@@ -81,23 +113,24 @@ fn expand(path: PathBuf, walked: bool) -> Box<dyn Iterator<Item = Found>> {
         Ok(metadata) if metadata.is_dir() => walk(&path),
         Ok(_) => one(Ok(File { path, walked })),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            one(Err(problem(&path, &"no such file or folder")))
+            one(Err(says(&path, &"no such file or folder")))
         }
-        Err(error) => one(Err(problem(&path, &error))),
+        Err(error) => one(Err(says(&path, &error))),
     }
 }
 
 fn walk(folder: &Path) -> Box<dyn Iterator<Item = Found>> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_visible);
-    let fallback = folder.to_owned();
+    let folder = folder.to_owned();
     Box::new(entries.filter_map(move |entry| match entry {
         Ok(entry) => is_file(&entry).then(|| Ok(File { path: entry.into_path(), walked: true })),
-        Err(error) => {
-            let path = error.path().unwrap_or(&fallback).to_owned();
-            let what = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-            Some(Err(problem(&path, &what)))
-        }
+        Err(error) => Some(Err(complaint(&error, &folder))),
     }))
+}
+
+fn complaint(error: &walkdir::Error, folder: &Path) -> String {
+    let path = error.path().unwrap_or(folder);
+    error.io_error().map_or_else(|| says(path, &error), |error| says(path, error))
 }
 
 /// A folder named on the command line is entered although it is hidden.
@@ -115,7 +148,14 @@ fn one(found: Found) -> Box<dyn Iterator<Item = Found>> {
     Box::new(std::iter::once(found))
 }
 
-/// Something that cannot be read as a whole.
-pub(crate) fn problem(path: &Path, what: &dyn ToString) -> Problem {
-    Problem { path: path.to_owned(), line: 0, what: what.to_string() }
+/// What is to be said about a path.
+pub(crate) fn says(path: &Path, what: &dyn std::fmt::Display) -> String {
+    format!("{}: {what}", path.display())
+}
+
+/// The folder that stands for an event file of an OpenHands conversation; `None` for other files.
+pub(crate) fn conversation(path: &Path) -> Option<&Path> {
+    let name = path.file_name()?.to_str()?;
+    let is_event = name.starts_with("event-") && name.ends_with(".json");
+    path.parent().filter(|folder| is_event && folder.ends_with("events"))
 }

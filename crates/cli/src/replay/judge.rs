@@ -10,6 +10,7 @@ use super::report::{Kind, Made, Point, RunReport, Source, Verdict};
 use super::series::Series;
 use super::timeline::{Entry, Timeline};
 use super::wanted::Wanted;
+use crate::text;
 
 /// How runs are judged; the same for all of them.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(crate) enum Item {
     /// A judged run.
     Run(Box<RunReport>),
     /// Something that could not be read.
-    Problem(Problem),
+    Problem(String),
 }
 
 /// Judges the runs of one input, or of a part of it.
@@ -129,12 +130,14 @@ impl RunSink for Judge<'_> {
     }
 
     fn problem(&mut self, problem: Problem) {
+        let problem = problem.to_string();
         if let Some(current) = &mut self.current
             && current.report.problems.len() < RunReport::MAX_PROBLEMS
         {
-            current.report.problems.push(problem.to_string());
+            current.report.problems.push(text::bounded(&problem, RunReport::MAX_NAME));
         }
-        (self.emit)(Item::Problem(problem));
+        // Whether more is wanted is told with the next run.
+        let _ = (self.emit)(Item::Problem(problem));
     }
 }
 
@@ -285,3 +288,6 @@ fn run_info(meta: &RunMeta<'_>) -> RunInfo {
         ..RunInfo::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

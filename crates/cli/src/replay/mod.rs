@@ -16,6 +16,8 @@ mod pipeline;
 mod plan;
 mod progress;
 mod report;
+#[cfg(test)]
+mod samples;
 mod series;
 mod session;
 mod summary;

@@ -4,16 +4,16 @@
 //! [`Pipeline`] takes the results unit by unit. Each unit has a small channel of its own, so a
 //! worker that is ahead waits, and memory stays bounded whatever the size of the input.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use steersman_trace::{Flow, OpenError, Problem, Unit, Units};
+use steersman_trace::{Flow, OpenError, Unit, Units};
 
-use super::inputs::{Argument, problem};
+use super::inputs::{Argument, conversation, says};
 use super::judge::{Item, Judge, Setup};
 use super::report::Source;
 
@@ -33,28 +33,22 @@ pub(crate) enum Next {
     },
 }
 
-/// How far reading is.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    /// Bytes taken from the inputs.
-    pub(crate) read: AtomicU64,
-    /// Bytes of all inputs; 0 as long as they are not known.
-    pub(crate) total: AtomicU64,
-}
-
 /// Threads that read and judge.
 pub(crate) struct Pipeline {
     entries: Receiver<Entry>,
     unit: Option<Receiver<Vec<Item>>>,
     batch: std::vec::IntoIter<Item>,
+    input: Option<Arc<Mutex<Units>>>,
+    bytes_of_former: u64,
+    bytes: u64,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
     threads: Vec<JoinHandle<()>>,
 }
 
 enum Entry {
     Unit(Receiver<Vec<Item>>),
-    Problem(Problem),
+    Input(Arc<Mutex<Units>>),
+    Problem(String),
     NoTrace,
 }
 
@@ -76,7 +70,6 @@ impl Pipeline {
     pub(crate) fn start(arguments: Vec<Argument>, setup: Setup, jobs: usize) -> Self {
         let jobs = jobs.max(1);
         let stop = Arc::new(AtomicBool::new(false));
-        let progress = Arc::new(Progress::default());
         let (entry_sender, entries) = sync_channel(jobs * UNITS_PER_WORKER);
         let (job_sender, job_receiver) = sync_channel(jobs);
         let job_receiver = Arc::new(Mutex::new(job_receiver));
@@ -92,13 +85,22 @@ impl Pipeline {
             entries: entry_sender,
             jobs: job_sender,
             stop: Arc::clone(&stop),
-            progress: Arc::clone(&progress),
+            conversation: None,
         };
         threads.push(std::thread::spawn(move || {
             // The only reason to break off is that nobody wants the results any more.
             let _ = feeder.feed(&arguments);
         }));
-        Self { entries, unit: None, batch: Vec::new().into_iter(), stop, progress, threads }
+        Self {
+            entries,
+            unit: None,
+            batch: Vec::new().into_iter(),
+            input: None,
+            bytes_of_former: 0,
+            bytes: 0,
+            stop,
+            threads,
+        }
     }
 
     /// The next result, in the order of the input; waits at most `patience`.
@@ -117,6 +119,10 @@ impl Pipeline {
             }
             match self.entries.recv_timeout(patience) {
                 Ok(Entry::Unit(unit)) => self.unit = Some(unit),
+                Ok(Entry::Input(input)) => {
+                    self.bytes_of_former = self.bytes_read();
+                    self.input = Some(input);
+                }
                 Ok(Entry::Problem(problem)) => return Next::Item(Item::Problem(problem)),
                 Ok(Entry::NoTrace) => return Next::NoTrace,
                 Err(RecvTimeoutError::Timeout) => return Next::Idle,
@@ -125,9 +131,13 @@ impl Pipeline {
         }
     }
 
-    /// How far reading is.
-    pub(crate) fn progress(&self) -> Arc<Progress> {
-        Arc::clone(&self.progress)
+    /// Bytes of the inputs whose results were taken or are being taken.
+    pub(crate) fn bytes_read(&mut self) -> u64 {
+        // While the input is being cut into units, the former figure has to do.
+        if let Some(Ok(input)) = self.input.as_ref().map(|input| input.try_lock()) {
+            self.bytes = self.bytes_of_former + input.bytes_read();
+        }
+        self.bytes
     }
 
     /// Asks the threads to stop; they are not waited for, because one may be waiting for input.
@@ -148,7 +158,8 @@ struct Feeder {
     entries: SyncSender<Entry>,
     jobs: SyncSender<Job>,
     stop: Arc<AtomicBool>,
-    progress: Arc<Progress>,
+    /// The folder of events that was fed last.
+    conversation: Option<PathBuf>,
 }
 
 impl Feeder {
@@ -157,7 +168,7 @@ impl Feeder {
             if *argument == Argument::Stdin {
                 match steersman_trace::open_reader("-", std::io::stdin()) {
                     Ok(units) => self.feed_units(Path::new("-"), units)?,
-                    Err(error) => self.report(Path::new("-"), &error)?,
+                    Err(error) => self.send(Entry::Problem(error.to_string()))?,
                 }
             } else {
                 self.feed_argument(argument)?;
@@ -172,14 +183,17 @@ impl Feeder {
             files += 1;
             match found {
                 Err(problem) => self.send(Entry::Problem(problem))?,
-                Ok(file) => match steersman_trace::open(&file.path) {
-                    Ok(units) => self.feed_units(&file.path, units)?,
-                    Err(OpenError::Format { .. }) if file.walked => {
-                        foreign += 1;
-                        self.send(Entry::NoTrace)?;
+                Ok(file) => {
+                    let fed = self.feed_file(file.path)?;
+                    match fed {
+                        Err(OpenError::Format { .. }) if file.walked => {
+                            foreign += 1;
+                            self.send(Entry::NoTrace)?;
+                        }
+                        Err(error) => self.send(Entry::Problem(error.to_string()))?,
+                        Ok(()) => {}
                     }
-                    Err(error) => self.report(&file.path, &error)?,
-                },
+                }
             }
         }
         if foreign < files {
@@ -191,25 +205,38 @@ impl Feeder {
             (_, 1) => "its only file is no trace of a known format".to_owned(),
             (_, files) => format!("none of its {files} files is a trace of a known format"),
         };
-        self.send(Entry::Problem(problem(argument.as_path(), &what)))
+        self.send(Entry::Problem(says(argument.as_path(), &what)))
     }
 
-    fn feed_units(&mut self, path: &Path, mut units: Units) -> Result<(), Unwanted> {
+    /// Feeds a file; of the event files of one conversation the first stands for all.
+    fn feed_file(&mut self, path: PathBuf) -> Result<Result<(), OpenError>, Unwanted> {
+        let path = match conversation(&path) {
+            Some(folder) if self.conversation.as_deref() == Some(folder) => return Ok(Ok(())),
+            Some(folder) => {
+                self.conversation = Some(folder.to_owned());
+                folder.to_owned()
+            }
+            None => path,
+        };
+        match steersman_trace::open(&path) {
+            Ok(units) => self.feed_units(&path, units).map(Ok),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    fn feed_units(&mut self, path: &Path, units: Units) -> Result<(), Unwanted> {
         let name = path.display().to_string();
         let source = Arc::new(Source { name, format: units.format().to_string() });
-        let before = self.progress.read.load(Ordering::Relaxed);
-        while let Some(unit) = units.next_unit() {
+        let units = Arc::new(Mutex::new(units));
+        self.send(Entry::Input(Arc::clone(&units)))?;
+        loop {
+            let unit = units.lock().map_err(|_| Unwanted)?.next_unit();
+            let Some(unit) = unit else { return Ok(()) };
             let (results, receiver) = sync_channel(BATCHES_AHEAD);
             self.send(Entry::Unit(receiver))?;
             let job = Job { unit, source: Arc::clone(&source), results };
             self.jobs.send(job).map_err(|_| Unwanted)?;
-            self.progress.read.store(before + units.bytes_read(), Ordering::Relaxed);
         }
-        Ok(())
-    }
-
-    fn report(&self, path: &Path, error: &OpenError) -> Result<(), Unwanted> {
-        self.send(Entry::Problem(problem(path, error)))
     }
 
     fn send(&self, entry: Entry) -> Result<(), Unwanted> {

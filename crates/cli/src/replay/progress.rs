@@ -2,18 +2,18 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::inputs::Argument;
-use super::pipeline::Progress;
 use crate::screen::{Screen, Tone};
 use crate::text;
 
 /// A line on standard error that tells how far the work is. It appears only on long work.
 pub(crate) struct Meter {
     screen: Screen,
-    progress: Arc<Progress>,
+    /// Bytes of all inputs; 0 as long as they are not known.
+    total: Arc<AtomicU64>,
     begun: Instant,
     drawn: Option<Instant>,
     visible: bool,
@@ -27,22 +27,23 @@ impl Meter {
     const BAR: usize = 20;
 
     /// A bar for the given work; the size of the inputs is summed up beside it.
-    pub(crate) fn start(screen: Screen, progress: Arc<Progress>, arguments: Vec<Argument>) -> Self {
-        let sizes = Arc::clone(&progress);
+    pub(crate) fn start(screen: Screen, arguments: Vec<Argument>) -> Self {
+        let total = Arc::new(AtomicU64::new(0));
+        let sizes = Arc::clone(&total);
         // Not waited for: without the sum the bar only lacks its percentage.
         drop(std::thread::spawn(move || sum_sizes(&arguments, &sizes)));
-        Self { screen, progress, begun: Instant::now(), drawn: None, visible: false }
+        Self { screen, total, begun: Instant::now(), drawn: None, visible: false }
     }
 
-    /// Draws the line if it is time to.
-    pub(crate) fn tick(&mut self, runs: u64) {
+    /// Draws the line if it is time to: so many runs were judged, so many bytes read.
+    pub(crate) fn tick(&mut self, runs: u64, read: impl FnOnce() -> u64) {
         if self.begun.elapsed() < Self::PATIENCE
             || self.drawn.is_some_and(|drawn| drawn.elapsed() < Self::EVERY)
         {
             return;
         }
         let width = self.screen.width.unwrap_or(80);
-        let line = text::cut_end(&self.line(runs), width.saturating_sub(1));
+        let line = text::cut_end(&self.line(runs, read()), width.saturating_sub(1));
         let mut stream = std::io::stderr().lock();
         // A progress bar that cannot be written is no reason to stop.
         let _ = write!(stream, "\r{}\x1b[K", self.screen.paint(Tone::Dim, &line));
@@ -61,9 +62,8 @@ impl Meter {
         }
     }
 
-    fn line(&self, runs: u64) -> String {
-        let read = self.progress.read.load(Ordering::Relaxed);
-        let total = self.progress.total.load(Ordering::Relaxed);
+    fn line(&self, runs: u64, read: u64) -> String {
+        let total = self.total.load(Ordering::Relaxed);
         let seconds = self.begun.elapsed().as_secs_f64().max(0.001);
         let runs = text::counted(runs, "run");
         if total == 0 {
@@ -88,11 +88,11 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn sum_sizes(arguments: &[Argument], progress: &Progress) {
+fn sum_sizes(arguments: &[Argument], total: &AtomicU64) {
     if arguments.contains(&Argument::Stdin) {
         return;
     }
     let files = arguments.iter().flat_map(Argument::files).flatten();
     let sizes = files.filter_map(|file| file.path.metadata().ok()).map(|it| it.len());
-    progress.total.store(sizes.sum(), Ordering::Relaxed);
+    total.store(sizes.sum(), Ordering::Relaxed);
 }

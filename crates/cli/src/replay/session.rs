@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use steersman_trace::Problem;
-
 use super::Ending;
 use super::diff::Diff;
 use super::explain::{Explain, write_timeline};
@@ -32,7 +30,7 @@ pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
     let mut pipeline = Pipeline::start(plan.arguments.clone(), plan.setup, plan.jobs);
     let streams = matches!(plan.view, View::Json) && screen.width.is_some();
     if plan.progress && errors.width.is_some() && !streams {
-        session.meter = Some(Meter::start(errors, pipeline.progress(), plan.arguments));
+        session.meter = Some(Meter::start(errors, plan.arguments));
     }
     let taken = session.take_all(&mut pipeline, &interrupted);
     pipeline.stop();
@@ -136,7 +134,7 @@ impl Session {
                 }
             }
             if let Some(meter) = &mut self.meter {
-                meter.tick(self.totals.runs);
+                meter.tick(self.totals.runs, || pipeline.bytes_read());
             }
         }
     }
@@ -158,10 +156,10 @@ impl Session {
         Ok(false)
     }
 
-    fn tell(&mut self, problem: &Problem) {
+    fn tell(&mut self, problem: &str) {
         self.problems += 1;
         if self.problems <= Self::MAX_PROBLEMS {
-            self.complain(Tone::Warn, "skipped", &text::plain(&problem.to_string()));
+            self.complain(Tone::Warn, "skipped", &text::plain(problem));
         }
     }
 
@@ -220,7 +218,7 @@ impl Session {
             let files = text::counted(self.foreign, "file");
             self.complain(Tone::Dim, "note", &format!("{files} of no known trace format"));
         }
-        if self.problems > 0 {
+        if self.problems > 0 && self.totals.runs > 0 {
             let parts = text::counted(self.problems, "part");
             let what = format!("{parts} of the input could not be read");
             self.complain(Tone::Warn, "warning", &what);

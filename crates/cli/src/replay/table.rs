@@ -49,7 +49,7 @@ impl Table {
     /// are written.
     const ROWS_AT_ONCE: usize = 1000;
     /// Columns of an id beyond which it is cut even where there is no limit.
-    const MAX_ID: usize = 200;
+    pub(crate) const MAX_ID: usize = 72;
 
     /// A report without runs.
     pub(crate) fn new(screen: Screen, rows: Rows) -> Self {
@@ -64,7 +64,7 @@ impl Table {
     pub(crate) fn add(&mut self, report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         if let Some(longest) = &report.verdict.longest {
             self.loops.offer(longest.count, || LoopRow {
-                run: text::plain(&report.id),
+                run: text::cut_middle(&text::plain(&report.id), Self::MAX_ID),
                 rule: longest.rule,
                 count: longest.count,
                 turns: text::ranges(&longest.turns),
@@ -215,4 +215,48 @@ fn write_loops(loops: Vec<LoopRow>, screen: Screen, out: &mut dyn Write) -> io::
         ]);
     }
     out.write_all(grid.render(screen).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use steersman_engine::Action;
+
+    use super::*;
+    use crate::replay::samples::{check_golden, run};
+    use crate::replay::totals::GroupBy;
+
+    fn table(width: Option<usize>, rows: Rows) -> String {
+        let runs = [
+            run("quiet").graded(true).with_tokens(2_000),
+            run("django__django-11019").graded(false).with_tokens(12_000).with(Action::Nudge, 3),
+            run("日本語/\x1b[31mred").graded(false).with(Action::Nudge, 2).with(Action::Stop, 5),
+        ];
+        let screen = Screen::plain(width);
+        let mut table = Table::new(screen, rows);
+        let mut totals = Totals { policies: vec!["default".to_owned()], ..Totals::default() };
+        let mut sources = Sources::new(GroupBy::File);
+        let mut out = Vec::new();
+        for report in &runs {
+            table.add(report, &mut out).unwrap();
+            totals.add(report);
+            sources.add(report);
+        }
+        table.finish(&totals, &sources, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn tables_look_like_this() {
+        let cases = [
+            ("wide", None, Rows::Most(40)),
+            ("narrow", Some(80), Rows::Most(2)),
+            ("all", Some(140), Rows::All),
+        ];
+        for (name, width, rows) in cases {
+            let written = table(width, rows);
+            check_golden(&format!("table-{name}"), &written);
+            let widest = written.lines().map(text::width).max().unwrap();
+            assert!(widest <= width.unwrap_or(usize::MAX), "{widest} columns");
+        }
+    }
 }

@@ -307,3 +307,62 @@ impl Sources {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use steersman_engine::Action;
+
+    use super::*;
+    use crate::replay::samples::run;
+
+    #[test]
+    fn a_decision_in_the_last_turn_comes_too_late_to_matter() {
+        let cases = [
+            // Solved, decision, turn of ten; harm, disturbance, saved, noticed.
+            (true, Action::Stop, 9, [Some(1.0), Some(1.0), None, None]),
+            (true, Action::Stop, 10, [Some(0.0), Some(0.0), None, None]),
+            (true, Action::Nudge, 9, [Some(0.0), Some(1.0), None, None]),
+            (true, Action::Retry, 1, [Some(0.0), Some(1.0), None, None]),
+            (true, Action::StartOver, 1, [Some(1.0), Some(1.0), None, None]),
+            (false, Action::ForceSynthesis, 4, [None, None, Some(0.6), Some(1.0)]),
+            (false, Action::Stop, 10, [None, None, Some(0.0), Some(0.0)]),
+            (false, Action::Nudge, 4, [None, None, Some(0.0), Some(1.0)]),
+        ];
+        for (solved, action, turn, expected) in cases {
+            let report = run("a").graded(solved).with(action, turn);
+            let mut grades = Grades::default();
+            grades.add(&report, &report.verdict);
+            assert_eq!(grades.measures().in_order(), expected, "{action} in turn {turn}");
+        }
+    }
+
+    #[test]
+    fn the_mean_is_over_sources_not_over_runs() {
+        let mut sources = Sources::new(GroupBy::Agent);
+        let of = |agent: &str, report: RunReport| RunReport { agent: agent.to_owned(), ..report };
+        for _ in 0..3 {
+            sources.add(&of("careful", run("a").graded(true)));
+        }
+        sources.add(&of("hasty", run("b").graded(true).with(Action::Stop, 2)));
+        sources.add(&of("failing", run("c").graded(false).with(Action::Stop, 5)));
+        sources.add(&of("ungraded", run("d")));
+        let names: Vec<&str> = sources.graded(0).iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["careful", "hasty", "failing"]);
+        assert_eq!(sources.mean(0).in_order(), [Some(0.5), Some(0.5), Some(0.5), Some(1.0)]);
+        assert_eq!(sources.pooled(0).measures().harm, Some(0.25));
+    }
+
+    #[test]
+    fn very_many_sources_are_counted_together() {
+        let mut sources = Sources::new(GroupBy::Agent);
+        for i in 0..Sources::MAX + 50 {
+            sources.add(&RunReport { agent: i.to_string(), ..run("a").graded(true) });
+        }
+        let graded = sources.graded(0);
+        assert_eq!(graded.len(), Sources::MAX + 1);
+        assert_eq!(
+            graded.last().map(|(name, grades)| (*name, grades.solved)),
+            Some(("(others)", 50))
+        );
+    }
+}

@@ -159,7 +159,7 @@ fn write_axes(report: &RunReport, scale: &Scale, html: &mut String) -> std::fmt:
 
 /// Round turn numbers at least 60 units apart, beginning with 1.
 fn ticks(turns: u32, units_per_turn: f64) -> Vec<u32> {
-    let apart = (60.0 / units_per_turn.max(1e-6)).ceil();
+    let apart = (60.0 / units_per_turn.max(1e-9)).ceil();
     let mut every = 1_u32;
     'found: for power in 0..9 {
         for factor in [1, 2, 5] {
@@ -226,7 +226,8 @@ fn write_marker(marker: &Marker<'_>, scale: &Scale, html: &mut String) -> std::f
     let tip = format!("{}, {}: {}", point.kind.action, marker.turns(), marker.made.message);
     write!(
         html,
-        "<g class=\"mark {class}\" tabindex=\"0\" role=\"img\" aria-label=\"{tip}\" data-tip=\"{tip}\">",
+        "<g class=\"mark {class}\" tabindex=\"0\" role=\"img\" aria-label=\"{tip}\" \
+         data-tip=\"{tip}\">",
         tip = Escaped(&tip)
     )?;
     if marker.until > point.turn {

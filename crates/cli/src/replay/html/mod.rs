@@ -59,7 +59,8 @@ impl Page {
         let policy = totals.policies.first().map_or("", String::as_str);
         writeln!(
             out,
-            "<header><h1>Steersman replay</h1><p>{} judged by policy <b>{}</b></p></header>\n<main>",
+            "<header><h1>Steersman replay</h1>\n<p>{} judged by policy <b>{}</b></p></header>\n\
+             <main>",
             text::counted(totals.runs, "run"),
             Escaped(policy),
         )?;

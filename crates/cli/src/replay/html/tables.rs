@@ -147,8 +147,8 @@ pub(super) fn write_run_head(out: &mut dyn Write) -> io::Result<()> {
         ("Tokens", true),
         ("First decision", false),
         ("Reason", false),
-        ("Calls after", true),
-        ("Calls after end", true),
+        ("After", true),
+        ("After end", true),
     ];
     for (name, number) in COLUMNS {
         let class = if number { " class=\"n\"" } else { "" };
@@ -163,7 +163,8 @@ pub(super) fn run_row(report: &RunReport) -> String {
     let outcome = outcome_name(report.outcome).unwrap_or("");
     let id = if report.id.is_empty() { "(no id)" } else { &report.id };
     let mut row = format!(
-        "<td class=\"id\">{}<td class=\"{outcome}\">{outcome}<td>{}<td>{}",
+        "<td class=\"id\">{}<td class=\"{outcome}\">{outcome}<td class=\"name\">{}\
+         <td class=\"name\">{}",
         Escaped(id),
         Escaped(&report.agent),
         Escaped(&report.model),
@@ -182,7 +183,7 @@ pub(super) fn run_row(report: &RunReport) -> String {
             let class = if first.kind.action.ends_run() { "end" } else { "urge" };
             let _ = write!(
                 row,
-                "<td data-v=\"{action} {turn:010}\"><b class=\"{class}\">{action}</b> in turn {turn}\
+                "<td data-v=\"{action} {turn:010}\"><b class=\"{class}\">{action}</b> @{turn}\
                  <td>{}",
                 first.kind.reason,
                 action = first.kind.action,
