@@ -235,7 +235,7 @@ enum Mark {
     If,
 }
 
-static MARKS: Phrases<Mark, 64> = Phrases::of(&[
+static MARKS: Phrases<Mark, 256> = Phrases::of(&[
     ("additional", Mark::More),
     ("aren't", Mark::Not),
     ("complete", Mark::Done),

@@ -37,7 +37,7 @@ use Sign::{
 };
 
 /// Phrases of tool results.
-pub(super) static SIGNS: Phrases<Sign, 256> = Phrases::of(&[
+pub(super) static SIGNS: Phrases<Sign, 1024> = Phrases::of(&[
     ("0 items", Nothing),
     ("0 matches", Nothing),
     ("0 results", Nothing),

@@ -3,6 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
+use memchr::memmem;
+
 use super::outcome::LOOK;
 use crate::tool::Fold;
 
@@ -177,7 +179,8 @@ pub(super) fn is_json_error(body: &str) -> bool {
     }
     let head = &body[..body.floor_char_boundary(1024)];
     let value = |key: &str| {
-        let (_, rest) = head.split_once(key)?;
+        let at = memmem::find(head.as_bytes(), key.as_bytes())?;
+        let rest = head.get(at + key.len()..)?;
         Some(rest.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())
     };
     let starts = head.trim_start_matches(['{', '[', ' ', '\n', '\t']);

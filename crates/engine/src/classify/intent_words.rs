@@ -41,7 +41,7 @@ use Saying::{
 };
 
 /// Phrases of replies.
-pub(super) static SAYINGS: Phrases<Saying, 256> = Phrases::of(&[
+pub(super) static SAYINGS: Phrases<Saying, 1024> = Phrases::of(&[
     ("after we", Condition),
     ("after you", Condition),
     ("all checks pass*", Success),

@@ -9,8 +9,18 @@ pub(crate) type Phrase<T> = (&'static str, T);
 /// Phrases sorted by their text, and where those with the same first word are.
 pub(crate) struct Phrases<T: 'static, const SLOTS: usize> {
     table: &'static [Phrase<T>],
-    /// Position (from 1) of the first phrase with a first word of this hash; 0 where there is none.
-    slots: [u16; SLOTS],
+    slots: [Slot; SLOTS],
+}
+
+/// The phrases with one first word.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Position of the first of them.
+    from: u16,
+    /// Position behind the last of them; 0 in an empty slot.
+    to: u16,
+    /// More bits of the first word's hash, so that other words need not be compared.
+    tag: u16,
 }
 
 const SEED: u32 = 0x811c_9dc5;
@@ -49,24 +59,26 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
     /// Makes the index; meant for statics. The table must be sorted and have fewer different first
     /// words than there are slots.
     pub(crate) const fn of(table: &'static [Phrase<T>]) -> Self {
-        let mut slots = [0_u16; SLOTS];
-        let (mut at, mut used) = (0, 0);
-        while at < table.len() {
-            if at == 0 || !same_first(table[at - 1].0, table[at].0) {
-                let (mut hash, mut byte) = (SEED, 0);
-                while byte < first_len(table[at].0) {
-                    hash = step(hash, table[at].0.as_bytes()[byte]);
-                    byte += 1;
-                }
-                let mut slot = hash as usize % SLOTS;
-                while slots[slot] != 0 {
-                    slot = (slot + 1) % SLOTS;
-                }
-                slots[slot] = at as u16 + 1;
-                used += 1;
-                assert!(used < SLOTS, "too few slots");
+        let mut slots = [Slot { from: 0, to: 0, tag: 0 }; SLOTS];
+        let (mut from, mut used) = (0, 0);
+        while from < table.len() {
+            let mut to = from + 1;
+            while to < table.len() && same_first(table[from].0, table[to].0) {
+                to += 1;
             }
-            at += 1;
+            let (mut hash, mut byte) = (SEED, 0);
+            while byte < first_len(table[from].0) {
+                hash = step(hash, table[from].0.as_bytes()[byte]);
+                byte += 1;
+            }
+            let mut slot = hash as usize % SLOTS;
+            while slots[slot].to != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = Slot { from: from as u16, to: to as u16, tag: (hash >> 16) as u16 };
+            used += 1;
+            assert!(used < SLOTS, "too few slots");
+            from = to;
         }
         Self { table, slots }
     }
@@ -93,21 +105,36 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
 
     fn at(&self, text: &[u8], word: Range<usize>, hash: u32) -> Option<(T, usize)> {
         let mut slot = hash as usize % SLOTS;
-        let first = loop {
-            let at = usize::from(self.slots[slot]).checked_sub(1)?;
-            let phrase = self.table[at].0;
-            let end = matched(&phrase.as_bytes()[..first_len(phrase)], text, word.start);
-            if end == Some(word.end) {
-                break at;
+        let (group, len) = loop {
+            let found = self.slots[slot];
+            if found.to == 0 {
+                return None;
+            }
+            if found.tag == (hash >> 16) as u16 {
+                let group = &self.table[usize::from(found.from)..usize::from(found.to)];
+                let len = first_len(group[0].0);
+                if matched(&group[0].0.as_bytes()[..len], text, word.start) == Some(word.end) {
+                    break (group, len);
+                }
             }
             slot = (slot + 1) % SLOTS;
         };
+        // Where the next word begins, if only blanks stand between.
+        let mut next = word.end;
+        while next < text.len() && is_blank(text[next]) {
+            next += 1;
+        }
         let mut best: Option<(T, usize)> = None;
-        for (phrase, mark) in &self.table[first..] {
-            if !same_first(phrase, self.table[first].0) {
-                break;
-            }
-            if let Some(end) = matched(phrase.as_bytes(), text, word.start)
+        for (phrase, mark) in group {
+            let rest = phrase.as_bytes().get(len + 1..).unwrap_or_default();
+            let end = if rest.is_empty() {
+                Some(word.end)
+            } else if next > word.end {
+                matched(rest, text, next)
+            } else {
+                None
+            };
+            if let Some(end) = end
                 && best.is_none_or(|(_, longest)| end > longest)
             {
                 best = Some((*mark, end));
@@ -136,15 +163,19 @@ fn word_byte(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let byte = text[at];
     if byte.is_ascii_alphanumeric() || byte == b'\'' {
         Some((byte.to_ascii_lowercase(), 1))
-    } else if text[at..].starts_with("\u{2019}".as_bytes()) {
-        Some((b'\'', 3))
+    } else if byte < 0x80 {
+        None
     } else if byte == PUNCTUATION_LEAD && matches!(text.get(at + 1), Some(0x80 | 0x81)) {
-        None
-    } else if byte >= 0x80 {
-        Some((byte, 1))
+        let apostrophe = text[at..].starts_with("\u{2019}".as_bytes());
+        apostrophe.then_some((b'\'', 3))
     } else {
-        None
+        Some((byte, 1))
     }
+}
+
+/// Whether a byte may stand between the words of a phrase: white space and emphasis.
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'*' | b'_' | b'`' | b'-')
 }
 
 /// Where a phrase ends that begins at a position of the text; `None` if it is not there.
@@ -154,9 +185,7 @@ fn matched(phrase: &[u8], text: &[u8], start: usize) -> Option<usize> {
         match wanted {
             b' ' => {
                 let from = at;
-                while at < text.len()
-                    && matches!(text[at], b' ' | b'\t' | b'\n' | b'\r' | b'*' | b'_' | b'`' | b'-')
-                {
+                while at < text.len() && is_blank(text[at]) {
                     at += 1;
                 }
                 if at == from {

@@ -49,7 +49,7 @@ const fn complex(weight: u8) -> Hint {
 }
 
 /// Phrases of tasks.
-pub(super) static HINTS: Phrases<Hint, 512> = Phrases::of(&[
+pub(super) static HINTS: Phrases<Hint, 1024> = Phrases::of(&[
     ("according to", research(2)),
     ("across all", complex(3)),
     ("across the", complex(2)),

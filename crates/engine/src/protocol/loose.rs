@@ -106,11 +106,13 @@ impl Loose {
     }
 
     fn number(self) -> Option<f64> {
-        match self {
+        let number = match self {
             Self::Number(number) => Some(number),
             Self::Text(text) => text.trim().trim_end_matches('%').parse().ok(),
             _ => None,
-        }
+        };
+        // A text may well say `NaN`.
+        number.filter(|number| number.is_finite())
     }
 
     fn list(self) -> Vec<String> {

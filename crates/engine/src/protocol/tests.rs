@@ -91,6 +91,8 @@ fn wrong_types_are_left_out() {
     assert_eq!(progress.completion_percentage, Some(100.0));
     assert_eq!(progress.steps_completed, ["one"]);
     assert_eq!(progress.steps_remaining, ["two"]);
+    let nan = r#"{"status": "CONTINUE", "progress": {"completion_percentage": "NaN"}}"#;
+    assert_eq!(read(nan).unwrap().progress.unwrap().completion_percentage, None);
     let odd = r#"{"continuation": {"status": "CONTINUE", "progress": 40, "next_action": []}}"#;
     let odd = read(odd).unwrap();
     assert_eq!((odd.progress, odd.next_action), (None, None));
