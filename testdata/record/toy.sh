@@ -129,12 +129,18 @@ EOF
 cat > tools/build.sh <<'EOF'
 #!/bin/sh
 # Ten steps. Each goes on once somebody has looked at the status, so a recording does not depend on timing.
+# Without a look for 30 seconds the build gives up.
 mkdir -p build
 : > build/looks
 step=1
 while [ $step -le 10 ]; do
   echo "step $step of 10" > build/status
-  while [ "$(wc -l < build/looks)" -lt $step ]; do sleep 0.05; done
+  waits=0
+  while [ "$(wc -l < build/looks)" -lt $step ]; do
+    waits=$((waits + 1))
+    [ $waits -le 600 ] || exit 1
+    sleep 0.05
+  done
   step=$((step + 1))
 done
 echo "finished: 10 of 10 steps" > build/status

@@ -21,8 +21,19 @@ const USAGE: u8 = 2;
 /// Name of stdin in messages.
 const STDIN: &str = "<stdin>";
 
+/// Shown below the help.
+const EXAMPLES: &str = "\
+Examples:
+  steersman config init --base classic
+  steersman config check - < steersman.yaml
+  steersman config show --policy classic --set loops.cycle.notice=2 --diff
+  steersman config show --json
+
+Exit codes: 0 all is well, 1 a policy is bad, 2 wrong usage or a file that cannot be read or written";
+
 /// Write, check or show the policy that decisions follow
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     verb: Verb,

@@ -1,10 +1,12 @@
 //! Keys that have no effect because the rule that reads them is off.
 
+use serde_json::Value as Json;
 use steersman_engine::Policy;
 use steersman_engine::policy::{Ceiling, RuleId};
 
 use crate::finding::Notice;
-use crate::overlay::Overlay;
+use crate::load::to_json;
+use crate::overlay::{Given, Overlay};
 use crate::source::Source;
 
 /// Keys (`*` stands for any name) and the rules that read them. A key of `loops` is read by the
@@ -38,9 +40,11 @@ const READERS: &[(&str, &[RuleId])] = {
     ]
 };
 
-/// One notice for each set of rules that are off although the source gives keys for them.
+/// One notice for each set of rules that are off although the source changes keys that they read.
+/// `before` is the policy that the source is laid over.
 pub(crate) fn notices(
     source: &Source<'_>,
+    before: &Json,
     policy: &Policy,
     overlay: &Overlay<'_, '_>,
 ) -> Vec<Notice> {
@@ -58,32 +62,46 @@ pub(crate) fn notices(
     let by_name = RuleId::ALL.iter().filter(|rule| is_off(rule));
     let loops: Vec<_> = by_name.map(|rule| (rule.key(), format!("loops.{}", rule.key()))).collect();
     groups.extend(loops.iter().map(|(rule, path)| (format!("`{rule}`"), vec![path.as_str()])));
-    groups.iter().filter_map(|(rules, patterns)| notice(source, overlay, rules, patterns)).collect()
+    let after = to_json(policy);
+    let changed: Vec<(&str, &Given)> = overlay
+        .given
+        .iter()
+        .filter(|(_, given)| at(before, given) != at(&after, given))
+        .map(|(path, given)| (path.as_str(), given))
+        .collect();
+    let notice = |(rules, patterns): &(String, Vec<&str>)| {
+        let named = |path: &str| patterns.iter().any(|pattern| matches(pattern, path));
+        let given = changed.iter().filter(|(path, _)| named(path)).map(|(_, given)| *given);
+        notice(source, rules, given.collect())
+    };
+    groups.iter().filter_map(notice).collect()
 }
 
-/// The notice about the first key that one of the patterns names, if the source gives any.
-fn notice(
-    source: &Source<'_>,
-    overlay: &Overlay<'_, '_>,
-    rules: &str,
-    patterns: &[&str],
-) -> Option<Notice> {
-    let named = |path: &str| patterns.iter().any(|pattern| matches(pattern, path));
-    let given = overlay.given.iter().filter(|(path, _)| named(path)).map(|(_, given)| given);
-    let mut given: Vec<_> = given.collect();
+/// The value of a key.
+fn at<'j>(policy: &'j Json, given: &Given) -> Option<&'j Json> {
+    given.names.iter().try_fold(policy, |json, name| json.get(name))
+}
+
+/// The notice about keys that are read by rules that are off; `None` if there are no such keys.
+fn notice(source: &Source<'_>, rules: &str, mut given: Vec<&Given>) -> Option<Notice> {
+    const MOST: usize = 8;
     given.sort_by_key(|given| given.span.start);
     let (first, more) = given.split_first()?;
-    let s = if rules.contains(" and ") { "s" } else { "" };
-    let are = if s.is_empty() { "is" } else { "are" };
-    let what = format!("has no effect: the rule{s} {rules}, which alone read it, {are} off");
-    let what = if s.is_empty() { what.replace("read it", "reads it") } else { what };
+    let read = if rules.contains(" and ") {
+        format!("the rules {rules}, which alone read it, are off")
+    } else {
+        format!("the rule {rules}, which alone reads it, is off")
+    };
+    let what = format!("has no effect: {read}");
     let notice = Notice::notice(source, first.span, first.shown.as_str(), what)
         .with_help("`base: classic` or a key under `rules` switches it on");
     if more.is_empty() {
         return Some(notice);
     }
-    let paths: Vec<_> = more.iter().map(|given| format!("`{}`", given.shown)).collect();
-    Some(notice.with_help(format!("the same holds for {}", paths.join(", "))))
+    let paths = more.iter().take(MOST).map(|given| format!("`{}`", given.shown));
+    let paths = paths.collect::<Vec<_>>().join(", ");
+    let rest = if more.len() > MOST { " and more" } else { "" };
+    Some(notice.with_help(format!("the same holds for {paths}{rest}")))
 }
 
 /// Whether a pattern names a path.

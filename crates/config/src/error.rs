@@ -4,10 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::finding::Finding;
-
-/// At most this many findings are shown; the rest are counted.
-const MAX_SHOWN: usize = 50;
+use crate::finding::{Finding, Found};
 
 /// Why a policy could not be loaded. `Display` shows every finding, each with its source line.
 #[derive(Debug, thiserror::Error)]
@@ -30,34 +27,39 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Everything that is wrong, in the order of the file; empty if the file could not be read.
+    /// What is wrong, in the order of the file, at most 100 findings; empty if the file could not
+    /// be read.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         match self {
             Self::Unreadable { .. } => &[],
             Self::Unknown(finding) => std::slice::from_ref(&**finding),
-            Self::Bad(findings) => &findings.0,
+            Self::Bad(findings) => &findings.list,
         }
     }
 
     /// Findings as an error; they are put in the order of the file.
-    pub(crate) fn bad(mut findings: Vec<Finding>) -> Self {
-        findings.sort_by_key(Finding::order);
-        Self::Bad(Findings(findings))
+    pub(crate) fn bad(found: impl Into<Found>) -> Self {
+        let Found { mut list, more } = found.into();
+        list.sort_by_key(Finding::order);
+        Self::Bad(Findings { list, more })
     }
 }
 
 /// Findings that stop a policy from being used, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Findings(Vec<Finding>);
+pub struct Findings {
+    list: Vec<Finding>,
+    more: usize,
+}
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, finding) in self.0.iter().take(MAX_SHOWN).enumerate() {
+        for (at, finding) in self.list.iter().enumerate() {
             let gap = if at == 0 { "" } else { "\n\n" };
             write!(f, "{gap}{finding}")?;
         }
-        match self.0.len().saturating_sub(MAX_SHOWN) {
+        match self.more {
             0 => Ok(()),
             more => write!(f, "\n\n… and {more} more"),
         }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::source::{Origin, Place, Source, Span, printable};
 
-/// The longest piece of a source line that is shown. Characters.
-const MAX_LINE: usize = 120;
+/// At most this many findings are kept; the rest are counted.
+const MAX_FINDINGS: usize = 100;
 
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -162,25 +162,58 @@ fn write_snippet(
     line: Option<usize>,
     gutter: usize,
 ) -> fmt::Result {
-    // A long line is shown from shortly before the place on.
-    let start = if place.column > MAX_LINE { place.column - MAX_LINE / 2 } else { 0 };
-    let shown: String = place
-        .text
-        .chars()
-        .skip(start)
-        .take(MAX_LINE)
-        .map(|c| if c == '\t' { ' ' } else { printable(c) })
-        .collect();
-    let indent = place.column - 1 - start;
-    let width = place.width.min(MAX_LINE.saturating_sub(indent).max(1));
-    let shown = shown.trim_end();
-    writeln!(f, "\n{:gutter$} |", "")?;
     let line = line.map_or(String::new(), |line| line.to_string());
-    writeln!(f, "{line:>gutter$} | {shown}")?;
-    write!(f, "{:gutter$} | {:indent$}{}", "", "", "^".repeat(width))
+    let (indent, caret) = (place.indent, "^".repeat(place.width));
+    writeln!(f, "\n{:gutter$} |", "")?;
+    writeln!(f, "{line:>gutter$} | {}", place.text)?;
+    write!(f, "{:gutter$} | {:indent$}{caret}", "", "")
 }
 
 /// The text without anything that would steer a terminal.
 fn clean(text: &str) -> String {
     text.chars().map(printable).collect()
+}
+
+/// Findings, of which only so many are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// Those that are kept.
+    pub(crate) list: Vec<Finding>,
+    /// How many more there were.
+    pub(crate) more: usize,
+}
+
+impl Found {
+    /// Adds a finding. It is only made if it is kept: making one costs time.
+    pub(crate) fn add(&mut self, make: impl FnOnce() -> Finding) {
+        if self.list.len() < MAX_FINDINGS {
+            self.list.push(make());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Adds what was found elsewhere.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.more += other.more;
+        for finding in other.list {
+            self.add(|| finding);
+        }
+    }
+
+    /// Whether nothing was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether more were found than are kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MAX_FINDINGS
+    }
+}
+
+impl From<Finding> for Found {
+    fn from(finding: Finding) -> Self {
+        Self { list: vec![finding], more: 0 }
+    }
 }

@@ -5,18 +5,14 @@ use std::collections::BTreeMap;
 use steersman_engine::Policy;
 use steersman_engine::policy::PolicyError;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::overlay::{Given, Overlay};
 use crate::source::{Source, Span};
 
 /// What the check says about `policy`, pointed at where the source gave the values.
-pub(crate) fn findings(
-    source: &Source<'_>,
-    policy: &Policy,
-    overlay: &Overlay<'_, '_>,
-) -> Vec<Finding> {
+pub(crate) fn findings(source: &Source<'_>, policy: &Policy, overlay: &Overlay<'_, '_>) -> Found {
     let errors = policy.validate().err().unwrap_or_default();
-    let mut found = Vec::new();
+    let mut found = Found::default();
     // A key of an older format may have been read as several: they are told of together.
     let mut former: BTreeMap<(usize, String), (&Given, Vec<String>)> = BTreeMap::new();
     // Errors in values that the source does not give come from one that it does give.
@@ -33,10 +29,10 @@ pub(crate) fn findings(
             }
             Some(given) => {
                 // A glob that is wrong stands in the key, not in the value.
-                let is_key = error.value == format!("{:?}", given.name);
+                let is_key = given.names.last().is_some_and(|n| error.value == format!("{n:?}"));
                 let span = if is_key { given.key } else { given.span };
                 let path = given.shown.as_str();
-                found.push(Finding::error(source, span, path, refusal(&error)));
+                found.add(|| Finding::error(source, span, path, refusal(&error)));
             }
             None => match cause(&error, overlay) {
                 Some(given) => {
@@ -44,29 +40,35 @@ pub(crate) fn findings(
                     entry.1.push(error);
                 }
                 None if overlay.found.is_empty() => {
-                    found.push(Finding::error(source, Span::default(), "", error.to_string()));
+                    found.add(|| Finding::error(source, Span::default(), "", error.to_string()));
                 }
                 None => {}
             },
         }
     }
-    found.extend(former.into_iter().map(|((_, what), (given, paths))| {
+    for ((_, what), (given, paths)) in former {
         let paths: Vec<_> = paths.iter().map(|path| format!("`{path}`")).collect();
-        let finding = Finding::error(source, given.span, given.shown.as_str(), what);
-        finding.with_help(format!("it is read as {}", paths.join(", ")))
-    }));
-    found.extend(indirect.into_values().filter_map(|(given, errors)| {
-        let (first, more) = errors.split_first()?;
-        let what = format!("with this value, {first}");
-        let finding = Finding::error(source, given.span, given.shown.clone(), what);
-        if more.is_empty() {
-            return Some(finding);
-        }
-        let path = |error: &PolicyError| format!("{} ({})", error.path, error.value);
-        let paths: Vec<_> = more.iter().map(path).collect();
-        Some(finding.with_help(format!("the same holds for {}", paths.join(", "))))
-    }));
+        let help = format!("it is read as {}", paths.join(", "));
+        let path = given.shown.as_str();
+        found.add(|| Finding::error(source, given.span, path, what).with_help(help));
+    }
+    for (given, errors) in indirect.into_values() {
+        found.add(|| caused(source, given, &errors));
+    }
     found
+}
+
+/// The finding about a value that makes others wrong.
+fn caused(source: &Source<'_>, given: &Given, errors: &[PolicyError]) -> Finding {
+    let error = |error: &PolicyError| format!("with this value, {error}");
+    let what = errors.first().map_or_else(String::new, error);
+    let finding = Finding::error(source, given.span, given.shown.as_str(), what);
+    let path = |error: &PolicyError| format!("{} ({})", error.path, error.value);
+    let more: Vec<_> = errors.iter().skip(1).map(path).collect();
+    if more.is_empty() {
+        return finding;
+    }
+    finding.with_help(format!("the same holds for {}", more.join(", ")))
 }
 
 /// Whether one of two paths leads to the other.

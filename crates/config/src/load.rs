@@ -52,7 +52,7 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
-    let refuse = |what: String| Err(LoadError::bad(vec![Finding::of_file(name, what)]));
+    let refuse = |what: String| Err(LoadError::bad(Finding::of_file(name, what)));
     if bytes.len() > MAX_BYTES {
         return refuse(format!("larger than {MAX_BYTES} bytes: a policy is not"));
     }
@@ -77,7 +77,7 @@ pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, LoadError> {
 pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
     if text.len() > MAX_BYTES {
         let what = format!("larger than {MAX_BYTES} bytes: a policy is not");
-        return Err(LoadError::bad(vec![Finding::of_file(name, what)]));
+        return Err(LoadError::bad(Finding::of_file(name, what)));
     }
     let source = Source::file(name, text.strip_prefix('\u{feff}').unwrap_or(text));
     let document = tree::read(&source, source.whole()).map_err(LoadError::bad)?;
@@ -88,12 +88,14 @@ pub fn parse(name: &str, text: &str) -> Result<Loaded, LoadError> {
     };
     let former = former::translate(&source, &mut root);
     let (base, policy) = base(&root);
-    let mut overlay = Overlay::over(&source, to_json(&policy));
-    overlay.found.extend(document.found.into_iter().chain(former.errors));
+    let before = to_json(&policy);
+    let mut overlay = Overlay::over(&source, before.clone());
+    overlay.found.extend(document.found);
+    overlay.found.extend(former.errors);
     overlay.lay(&root);
     let policy = judged(&source, &mut overlay)?;
     let mut notices = former.notices;
-    notices.extend(asleep::notices(&source, &policy, &overlay));
+    notices.extend(asleep::notices(&source, &before, &policy, &overlay));
     notices.sort_by_key(Finding::order);
     Ok(Loaded { policy, notices, base })
 }
@@ -114,7 +116,7 @@ pub(crate) fn judged(
         }
         // Only a shape that this crate does not know can come here without a finding.
         Err(error) if overlay.found.is_empty() => {
-            overlay.found.push(Finding::of_file(source.name, error.to_string()));
+            overlay.found.add(|| Finding::of_file(source.name, error.to_string()));
         }
         Err(_) => {}
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value as Json};
 
 use crate::bounds::{self, Bounds};
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::path::below;
 use crate::scalar::{Meaning, meaning};
 use crate::shape::{ANY, Key, Shape, Word, file, is_file_key};
@@ -20,8 +20,8 @@ pub(crate) struct Given {
     pub(crate) span: Span,
     /// Where the key stands.
     pub(crate) key: Span,
-    /// The key's name.
-    pub(crate) name: String,
+    /// The names along the path of the policy.
+    pub(crate) names: Vec<String>,
     /// The path as it stands in the source.
     pub(crate) shown: String,
     /// Whether a key of an older format was read as this one.
@@ -36,7 +36,7 @@ pub(crate) struct Overlay<'s, 'a> {
     /// Where each key stands, by its path in the form of the check: names joined by dots.
     pub(crate) given: HashMap<String, Given>,
     /// What is wrong.
-    pub(crate) found: Vec<Finding>,
+    pub(crate) found: Found,
     /// Dotted paths (form of the check) of values that were left out because they are wrong.
     pub(crate) wrong: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl Place<'_> {
 impl<'s, 'a> Overlay<'s, 'a> {
     /// An overlay over a base policy.
     pub(crate) fn over(source: &'s Source<'a>, base: Json) -> Self {
-        let (given, found, wrong) = (HashMap::new(), Vec::new(), Vec::new());
+        let (given, found, wrong) = (HashMap::new(), Found::default(), Vec::new());
         Self { source, json: base, given, found, wrong }
     }
 
@@ -73,9 +73,9 @@ impl<'s, 'a> Overlay<'s, 'a> {
                 self.value(&place, file(), false, &mut json);
             }
             _ => {
-                let what = format!("{}, not a policy", self.kind(root));
+                let what = format!("{}, not a policy", kind(root));
                 let finding = Finding::error(self.source, root.span, String::new(), what);
-                self.found.push(finding.with_help("a policy is a mapping: `loops: …`"));
+                self.found.add(|| finding.with_help("a policy is a mapping: `loops: …`"));
             }
         }
         self.json = json;
@@ -117,9 +117,11 @@ impl<'s, 'a> Overlay<'s, 'a> {
         for entry in entries {
             let at = place.below(entry);
             let Some(key) = keys.iter().find(|key| key.name == entry.name) else {
-                let path = at.shown.clone();
-                let finding = Finding::error(self.source, entry.span, path, "unknown key");
-                self.found.push(suggest::key(finding, &entry.name, keys, &place.names));
+                let source = self.source;
+                self.found.add(|| {
+                    let finding = Finding::error(source, entry.span, at.shown, "unknown key");
+                    suggest::key(finding, &entry.name, keys, &place.names)
+                });
                 continue;
             };
             if is_file_key(&place.names, &key.name) {
@@ -142,8 +144,8 @@ impl<'s, 'a> Overlay<'s, 'a> {
             let dropped = self.wrong.contains(&format!("{path}.{}", key.name));
             if into.get(&key.name).is_none() && !dropped {
                 let what = format!("the key `{}` is missing", key.name);
-                let shown = place.shown.clone();
-                self.found.push(Finding::error(self.source, place.node.span, shown, what));
+                let (source, shown) = (self.source, place.shown.clone());
+                self.found.add(|| Finding::error(source, place.node.span, shown, what));
             }
         }
     }
@@ -194,45 +196,53 @@ impl<'s, 'a> Overlay<'s, 'a> {
             _ => value,
         };
         let (shown, former) = (at.shown.clone(), entry.written.is_some());
-        let (key, name) = (entry.span, entry.name.clone());
-        self.given.insert(at.names.join("."), Given { span, key, name, shown, former });
+        let (key, names) = (entry.span, at.names.clone());
+        self.given.insert(at.names.join("."), Given { span, key, names, shown, former });
     }
 
     /// Says that a value is not allowed, and what is.
     fn refuse(&mut self, place: &Place<'_>, shape: &Shape, nullable: bool) {
-        let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
-        self.wrong.push(names.join("."));
-        let allowed = allowed(&names, shape, nullable);
-        let shown = match &place.node.value {
-            Value::Scalar { .. } => match self.source.excerpt(place.node.span) {
-                text if text.is_empty() => "no value".to_owned(),
-                text => text,
-            },
-            _ => self.kind(place.node).to_owned(),
-        };
-        let what = format!("{shown} is not allowed: {allowed}");
-        let mut span = place.node.span;
-        if matches!(place.node.value, Value::Map(_) | Value::List(_)) {
-            // The whole block would be underlined: its beginning is enough.
-            span.end = span.start + 1;
+        if !self.found.is_full() {
+            self.wrong.push(place.names.join("."));
         }
-        let mut finding = Finding::error(self.source, span, place.shown.clone(), what);
-        if let Some(help) = out_of_range(shape, place.node) {
-            finding = finding.with_help(help);
-        }
-        let empty = place.node.span.start == place.node.span.end;
-        if let Some(help) = suggest::value(shape, place.node, empty) {
-            finding = finding.with_help(help);
-        }
-        self.found.push(finding);
+        let source = self.source;
+        self.found.add(|| refusal(source, place, shape, nullable));
     }
+}
 
-    fn kind(&self, node: &Node) -> &'static str {
-        match &node.value {
-            Value::Scalar { .. } => "a single value",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a mapping",
-        }
+/// The finding about a value that is not allowed.
+fn refusal(source: &Source<'_>, place: &Place<'_>, shape: &Shape, nullable: bool) -> Finding {
+    let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
+    let node = place.node;
+    let allowed = allowed(&names, shape, nullable);
+    let shown = match &node.value {
+        Value::Scalar { .. } => match source.excerpt(node.span) {
+            text if text.is_empty() => "no value".to_owned(),
+            text => text,
+        },
+        _ => kind(node).to_owned(),
+    };
+    let mut span = node.span;
+    if matches!(node.value, Value::Map(_) | Value::List(_)) {
+        // The whole block would be underlined: its beginning is enough.
+        span.end = span.start + 1;
+    }
+    let what = format!("{shown} is not allowed: {allowed}");
+    let finding = Finding::error(source, span, place.shown.as_str(), what);
+    let empty = node.span.start == node.span.end;
+    let help = out_of_range(shape, node).or_else(|| suggest::value(shape, node, empty));
+    match help {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    }
+}
+
+/// What a node is, in words.
+fn kind(node: &Node) -> &'static str {
+    match &node.value {
+        Value::Scalar { .. } => "a single value",
+        Value::List(_) => "a list",
+        Value::Map(_) => "a mapping",
     }
 }
 

@@ -19,12 +19,23 @@ pub fn reference() -> String {
     text.push_str("### At the top\n\n");
     text.push_str(TABLE);
     for key in single {
-        row(&mut text, &[], "", key);
+        row(&mut text, &[&key.name], "", key, Shown::Default);
     }
     for key in sections {
         section(&mut text, key);
     }
     text
+}
+
+/// What a row shows besides type, bounds and meaning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// The default.
+    Default,
+    /// The default; what is allowed has been told.
+    DefaultOnly,
+    /// No default: the key stands for several.
+    NoDefault,
 }
 
 const TABLE: &str = "| Key | Type | Default | Allowed | Meaning |\n|---|---|---|---|---|\n";
@@ -42,11 +53,11 @@ fn section(text: &mut String, section: &Key) {
             rows(text, &path, "", keys);
         }
         Shape::Table(entry) => {
-            text.push_str("A mapping from names to:\n\n");
+            text.push_str("A mapping from names to this:\n\n");
             match &**entry {
                 Shape::Section(keys) => {
                     text.push_str(TABLE);
-                    rows(text, &[section.name.as_str(), ANY], "*name*.", keys);
+                    rows(text, &[section.name.as_str(), ANY], "NAME.", keys);
                 }
                 Shape::Choice(words) => list_words(text, words),
                 shape => {
@@ -73,67 +84,54 @@ fn shared(keys: &[Key]) -> Option<&[Word]> {
 }
 
 fn rows<'k>(text: &mut String, path: &[&'k str], prefix: &str, keys: &'k [Key]) {
-    let mut told: Vec<&Shape> = Vec::new();
+    let shown = if shared(keys).is_some() { Shown::DefaultOnly } else { Shown::Default };
     for key in keys {
-        let Shape::Section(inner) = &key.shape else {
-            row(text, path, prefix, key);
-            continue;
-        };
-        row(text, path, prefix, key);
-        let alike = keys.iter().filter(|other| other.shape == key.shape).count();
         let mut below = path.to_vec();
         below.push(&key.name);
+        let Shape::Section(inner) = &key.shape else {
+            row(text, &below, prefix, key, shown);
+            continue;
+        };
+        let alike = keys.iter().filter(|other| other.shape == key.shape).count();
         if alike < ALIKE {
+            row(text, &below, prefix, key, Shown::NoDefault);
             rows(text, &below, &format!("{prefix}{}.", key.name), inner);
-        } else if !told.contains(&&key.shape) {
-            told.push(&key.shape);
-            // The rows stand behind the last section of this shape.
+            continue;
         }
+        row(text, &below, prefix, key, Shown::Default);
+        // Keys that sections share stand behind the last of them.
         let last = keys.iter().rfind(|other| other.shape == key.shape);
-        if alike >= ALIKE && last.is_some_and(|last| last.name == key.name) {
+        if last.is_some_and(|last| last.name == key.name) {
             for member in inner {
-                row_of_all(text, &below, prefix, member);
+                let mut below = below.clone();
+                below.push(&member.name);
+                row(text, &below, &format!("{prefix}*."), member, Shown::NoDefault);
             }
         }
     }
 }
 
-/// A key that several sections share: it has no default of its own.
-fn row_of_all(text: &mut String, path: &[&str], prefix: &str, key: &Key) {
-    let mut names = path.to_vec();
-    names.push(&key.name);
-    let bounds = bounds::of(&names, &key.shape).phrase();
-    let kind = kind(&key.shape, key.nullable);
-    let _ =
-        writeln!(text, "| `{prefix}*.{}` | {kind} | | {bounds} | {} |", key.name, cell(&key.doc));
-}
-
-fn row(text: &mut String, path: &[&str], prefix: &str, key: &Key) {
-    let mut names = path.to_vec();
-    names.push(&key.name);
-    let owned: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
-    let value = defaults().at(names.iter().copied());
-    let default = match (&key.shape, value) {
-        _ if is_file_key(&owned, &key.name) => String::new(),
-        (Shape::Section(keys), Some(value)) if keys.iter().all(is_leaf) => {
-            format!("`{}`", inline(value))
-        }
-        (Shape::Section(_) | Shape::Table(_), _) | (_, None) => String::new(),
-        (_, Some(value)) => format!("`{}`", inline(value)),
+fn row(text: &mut String, path: &[&str], prefix: &str, key: &Key, shown: Shown) {
+    let names: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
+    let is_of_file = is_file_key(&names[..names.len() - 1], &key.name);
+    let value = defaults().at(path.iter().copied()).map(inline);
+    let default = match value {
+        Some(value) if shown != Shown::NoDefault && !is_of_file => format!(" `{value}`"),
+        _ => String::new(),
     };
     let allowed = match &key.shape {
+        _ if shown == Shown::DefaultOnly => String::new(),
         Shape::Choice(words) => {
-            words.iter().map(|word| format!("`{}`", word.name)).collect::<Vec<_>>().join(", ")
+            words.iter().map(|word| format!(" `{}`", word.name)).collect::<Vec<_>>().join(",")
         }
-        shape => bounds::of(&names, shape).phrase(),
+        shape => match bounds::of(path, shape).phrase() {
+            phrase if phrase.is_empty() => phrase,
+            phrase => format!(" {phrase}"),
+        },
     };
-    let kind = kind(&key.shape, key.nullable);
-    let doc = cell(&key.doc);
-    let _ = writeln!(text, "| `{prefix}{}` | {kind} | {default} | {allowed} | {doc} |", key.name);
-}
-
-fn is_leaf(key: &Key) -> bool {
-    !matches!(key.shape, Shape::Section(_) | Shape::Table(_))
+    let (name, kind) = (&key.name, kind(&key.shape, key.nullable));
+    let doc = key.doc.replace('|', "\\|");
+    let _ = writeln!(text, "| `{prefix}{name}` | {kind} |{default} |{allowed} | {doc} |");
 }
 
 fn kind(shape: &Shape, nullable: bool) -> String {
@@ -153,9 +151,4 @@ fn kind(shape: &Shape, nullable: bool) -> String {
         Shape::Other => "value".to_owned(),
     };
     if nullable { format!("{kind} or `null`") } else { kind }
-}
-
-/// The text in a cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
 }

@@ -3,7 +3,7 @@
 use steersman_engine::Policy;
 
 use crate::error::LoadError;
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::load::{judged, to_json, with_preset};
 use crate::overlay::Overlay;
 use crate::path;
@@ -26,7 +26,7 @@ pub fn with_overrides(policy: Policy, sets: &[(&str, &str)]) -> Result<Policy, L
     let text = lines.join("\n");
     let source = Source { name: "--set", text: &text, origin: Origin::Argument };
     let mut root = Node::empty_map(Span::default());
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let mut start = 0;
     for (line, (key, _)) in lines.iter().zip(sets) {
         let key = Span { start, end: start + key.len() };
@@ -43,23 +43,23 @@ pub fn with_overrides(policy: Policy, sets: &[(&str, &str)]) -> Result<Policy, L
     overlay.lay(&root);
     if let Some(base) = root.key("base") {
         let finding = Finding::error(&source, base.span, "base", "cannot be set over a policy");
-        overlay.found.push(finding.with_help("name the policy to start from instead"));
+        overlay.found.add(|| finding.with_help("name the policy to start from instead"));
     }
     judged(&source, &mut overlay)
 }
 
 /// The names along the key, and the value.
-fn set(source: &Source<'_>, key: Span, value: Span) -> Result<(Vec<String>, Node), Vec<Finding>> {
+fn set(source: &Source<'_>, key: Span, value: Span) -> Result<(Vec<String>, Node), Found> {
     let name = source.text.get(key.start..key.end).unwrap_or("");
     let names = path::split(name).filter(|names| names.len() <= MAX_NAMES);
     let Some(names) = names else {
         let finding = Finding::error(source, key, "", "not a path of a key");
-        return Err(vec![finding.with_help("for example loops.cycle.notice=5")]);
+        return Err(finding.with_help("for example loops.cycle.notice=5").into());
     };
     let document = tree::read(source, value)?;
     let Some(node) = document.root else {
         let finding = Finding::error(source, key, name, "no value is given");
-        return Err(vec![finding.with_help("write null for none")]);
+        return Err(finding.with_help("write null for none").into());
     };
     if document.found.is_empty() { Ok((names, node)) } else { Err(document.found) }
 }

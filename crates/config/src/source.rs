@@ -1,5 +1,8 @@
 //! The text that was read, and places in it.
 
+/// The longest piece of a line that is shown. Characters.
+const MAX_LINE: usize = 120;
+
 /// A range of bytes in a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -36,10 +39,12 @@ pub(crate) struct Place {
     pub(crate) line: usize,
     /// Column in characters, from 1.
     pub(crate) column: usize,
-    /// Characters from there on, at least 1, at most to the end of the line.
-    pub(crate) width: usize,
-    /// The line's text.
+    /// A piece of the line around the place, of at most [`MAX_LINE`] characters.
     pub(crate) text: String,
+    /// Characters before the place in that piece.
+    pub(crate) indent: usize,
+    /// Characters that belong to the place, at least 1.
+    pub(crate) width: usize,
 }
 
 impl<'a> Source<'a> {
@@ -60,11 +65,16 @@ impl<'a> Source<'a> {
         let line = before.matches('\n').count() + 1;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let rest = &self.text[line_start..];
-        let text = rest.split(['\n', '\r']).next().unwrap_or("");
+        let full = rest.split(['\n', '\r']).next().unwrap_or("");
         let column = before[line_start..].chars().count() + 1;
-        let end = self.floor(span.end.max(start)).min(line_start + text.len()).max(start);
-        let width = self.text[start..end].chars().count().max(1);
-        Place { line, column, width, text: text.to_owned() }
+        let end = self.floor(span.end.max(start)).min(line_start + full.len()).max(start);
+        // A long line is shown from shortly before the place on.
+        let skipped = if column > MAX_LINE { column - MAX_LINE / 2 } else { 0 };
+        let indent = column - 1 - skipped;
+        let width = self.text[start..end].chars().take(MAX_LINE - indent).count().max(1);
+        let shown = full.chars().skip(skipped).take(MAX_LINE);
+        let text: String = shown.map(|c| if c == '\t' { ' ' } else { printable(c) }).collect();
+        Place { line, column, text: text.trim_end().to_owned(), indent, width }
     }
 
     /// The text of `span` on one line, shortened to 60 characters.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::path::{below, join};
 use crate::source::{Source, Span};
 
@@ -16,6 +16,9 @@ const MAX_DEPTH: usize = 16;
 
 /// Most nodes in a file.
 const MAX_NODES: usize = 50_000;
+
+/// Longest key. Bytes.
+const MAX_KEY: usize = 256;
 
 /// A node and its place.
 #[derive(Clone, Debug)]
@@ -80,14 +83,14 @@ pub(crate) struct Document {
     /// The tree; `None` if there is nothing but white space and comments.
     pub(crate) root: Option<Node>,
     /// What is wrong with it as YAML.
-    pub(crate) found: Vec<Finding>,
+    pub(crate) found: Found,
 }
 
 /// Reads the document in a part of the source. What is refused is left out of the tree.
 ///
 /// # Errors
 /// What is wrong, where the text is so broken that there is no tree.
-pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Document, Vec<Finding>> {
+pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Document, Found> {
     let text = source.text.get(part.start..part.end).unwrap_or("");
     let options = granit_parser::options! {
         block_nesting_limit: MAX_DEPTH,
@@ -108,12 +111,15 @@ pub(crate) fn read(source: &Source<'_>, part: Span) -> Result<Document, Vec<Find
                 builder.take(event, span, tag)
             }
             Err(error) => {
-                Err(scan_finding(source, part.start + offset(text, error.marker()), &error))
+                Err(scan_finding(source, part.start + offset(text, error.marker()), &error).into())
             }
         };
         // After the first error of this kind the rest would be guesswork.
-        if let Err(finding) = outcome {
-            builder.found.push(finding);
+        if let Err(found) = outcome {
+            builder.found.extend(found);
+            return Err(builder.found);
+        }
+        if builder.found.is_full() {
             return Err(builder.found);
         }
     }
@@ -127,9 +133,7 @@ struct Builder<'s, 'a> {
     root: Option<Node>,
     nodes: usize,
     documents: usize,
-    /// Path of the node that was begun last.
-    last_path: String,
-    found: Vec<Finding>,
+    found: Found,
 }
 
 /// A mapping or list that is not closed yet.
@@ -154,17 +158,16 @@ impl<'s, 'a> Builder<'s, 'a> {
             root: None,
             nodes: 0,
             documents: 0,
-            last_path: String::new(),
-            found: Vec::new(),
+            found: Found::default(),
         }
     }
 
-    fn take(&mut self, event: Event<'_>, span: Span, tag: Option<Span>) -> Result<(), Finding> {
+    fn take(&mut self, event: Event<'_>, span: Span, tag: Option<Span>) -> Result<(), Found> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(self.error(span, "a second YAML document: a policy is one"));
+                    return Err(self.error(span, "a second YAML document: a policy is one").into());
                 }
             }
             Event::Scalar(text, style, _, named) => {
@@ -186,12 +189,13 @@ impl<'s, 'a> Builder<'s, 'a> {
             // It comes after the node that it stands before.
             Event::Anchor(..) => {
                 let what = "an anchor: a policy has no anchors and aliases";
-                let finding = Finding::error(self.source, span, self.last_path.as_str(), what);
-                self.found.push(finding.with_help("write the value out where it is used"));
+                let finding = Finding::error(self.source, span, self.path_of_last(), what);
+                let finding = finding.with_help("write the value out where it is used");
+                self.found.add(|| finding);
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 let finding = self.error(span, "an alias: a policy has no anchors and aliases");
-                self.found.push(finding.with_help("write the value out"));
+                self.found.add(|| finding.with_help("write the value out"));
                 self.leave_out();
             }
             _ => {}
@@ -199,15 +203,15 @@ impl<'s, 'a> Builder<'s, 'a> {
         Ok(())
     }
 
-    fn enter(&mut self, span: Span, open: Open) -> Result<(), Finding> {
+    fn enter(&mut self, span: Span, open: Open) -> Result<(), Found> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.error(span, format!("nested deeper than {MAX_DEPTH} levels")));
+            return Err(self.error(span, format!("nested deeper than {MAX_DEPTH} levels")).into());
         }
         self.open.push(open);
         Ok(())
     }
 
-    fn close(&mut self, end: Span) -> Result<(), Finding> {
+    fn close(&mut self, end: Span) -> Result<(), Found> {
         let close = |span: Span| Span { start: span.start, end: end.end.max(span.end) };
         match self.open.pop() {
             Some(Open::List { span, items }) => {
@@ -220,26 +224,66 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    fn push(&mut self, node: Node) -> Result<(), Finding> {
+    fn push(&mut self, node: Node) -> Result<(), Found> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(self.error(node.span, format!("more than {MAX_NODES} values")));
+            return Err(self.error(node.span, format!("more than {MAX_NODES} values")).into());
         }
-        let source = self.source;
-        let path = self.path();
+        if matches!(self.open.last(), Some(Open::Map { key: None, .. })) {
+            let pending = self.key(node);
+            if let Some(Open::Map { key, seen, .. }) = self.open.last_mut() {
+                if !pending.dropped {
+                    seen.insert(pending.name.clone(), pending.span);
+                }
+                *key = Some(pending);
+            }
+            return Ok(());
+        }
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List { items, .. }) => items.push(node),
-            Some(Open::Map { entries, seen, key, .. }) => match key.take() {
-                None => *key = Some(pending(source, node, &path, seen, &mut self.found)),
-                Some(done) if done.dropped => {}
-                Some(done) => {
-                    let PendingKey { name, span, .. } = done;
+            Some(Open::Map { entries, key, .. }) => {
+                if let Some(PendingKey { name, span, dropped: false }) = key.take() {
                     entries.push(Entry { name, span, written: None, node });
                 }
-            },
+            }
         }
         Ok(())
+    }
+
+    /// The key that a node is; what is wrong with it is told.
+    fn key(&mut self, node: Node) -> PendingKey {
+        let span = node.span;
+        let first = |name: &str| match self.open.last() {
+            Some(Open::Map { seen, .. }) => seen.get(name).copied(),
+            _ => None,
+        };
+        let (name, what, help) = match node.value {
+            Value::Scalar { text, plain: true } if text == "<<" => (
+                None,
+                "a merge key: a policy has no anchors and merge keys".to_owned(),
+                "write the keys out, or start from a policy with `base:`",
+            ),
+            Value::Scalar { text, .. } if text.len() > MAX_KEY => {
+                (None, format!("a key of more than {MAX_KEY} bytes"), "names are short")
+            }
+            Value::Scalar { text, .. } => match first(&text) {
+                Some(first) => {
+                    let line = self.source.place(first).line;
+                    let what = format!("given twice: first in line {line}");
+                    (Some(text), what, "keep one of the two")
+                }
+                None => return PendingKey { name: text, span, dropped: false },
+            },
+            _ => (None, "a key that is a mapping or a list".to_owned(), "keys are names"),
+        };
+        let (source, section) = (self.source, &self.open);
+        self.found.add(|| {
+            let section = path(section);
+            let path = name.map_or(section.clone(), |name| below(&section, &name));
+            Finding::error(source, span, path, what).with_help(help)
+        });
+        PendingKey { name: String::new(), span, dropped: true }
     }
 
     /// Leaves out a node that has been refused, and its key.
@@ -252,11 +296,10 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     /// A node begins: its tag is refused.
     fn begin(&mut self, span: Span, tag: Option<&Tag>) {
-        self.last_path = self.path();
         if let Some(tag) = tag {
             let what = format!("the tag {}: a policy has no tags", tag.original());
             let finding = self.error(span, what).with_help("leave it out: the key says the type");
-            self.found.push(finding);
+            self.found.add(|| finding);
         }
     }
 
@@ -266,43 +309,28 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     /// The dotted path of the place that is being read.
     fn path(&self) -> String {
-        let keys = self.open.iter().filter_map(|open| match open {
-            Open::Map { key: Some(key), .. } => Some(key.name.as_str()),
-            _ => None,
-        });
-        join(keys)
+        path(&self.open)
+    }
+
+    /// The dotted path of the node that was begun last.
+    fn path_of_last(&self) -> String {
+        match self.open.last() {
+            // A scalar has been put into its mapping already.
+            Some(Open::Map { key: None, entries, .. }) => match entries.last() {
+                Some(entry) => below(&self.path(), &entry.name),
+                None => self.path(),
+            },
+            _ => self.path(),
+        }
     }
 }
 
-/// The key that `node` is; whatever is wrong with it goes to `found`.
-fn pending(
-    source: &Source<'_>,
-    node: Node,
-    path: &str,
-    seen: &mut HashMap<String, Span>,
-    found: &mut Vec<Finding>,
-) -> PendingKey {
-    let span = node.span;
-    let Value::Scalar { text: name, plain } = node.value else {
-        let what = "a key that is a mapping or a list: keys are names";
-        found.push(Finding::error(source, span, path, what));
-        return PendingKey { name: String::new(), span, dropped: true };
-    };
-    if name == "<<" && plain {
-        let what = "a merge key: a policy has no anchors and merge keys";
-        let finding = Finding::error(source, span, path, what);
-        found.push(finding.with_help("write the keys out, or start from a policy with `base:`"));
-        return PendingKey { name, span, dropped: true };
-    }
-    if let Some(&first) = seen.get(&name) {
-        let line = source.place(first).line;
-        let what = format!("given twice: first in line {line}");
-        let finding = Finding::error(source, span, below(path, &name), what);
-        found.push(finding.with_help("keep one of the two"));
-        return PendingKey { name, span, dropped: true };
-    }
-    seen.insert(name.clone(), span);
-    PendingKey { name, span, dropped: false }
+/// The dotted path of the keys that are being read.
+fn path(open: &[Open]) -> String {
+    join(open.iter().filter_map(|open| match open {
+        Open::Map { key: Some(key), .. } if !key.dropped => Some(key.name.as_str()),
+        _ => None,
+    }))
 }
 
 /// The parser's place as bytes; it gives byte offsets for every text that is in memory.
@@ -312,11 +340,10 @@ fn offset(text: &str, marker: &granit_parser::Marker) -> usize {
 
 /// What the parser says, with help where its words are about tabs or depth.
 fn scan_finding(source: &Source<'_>, at: usize, error: &ScanError) -> Finding {
-    let place = source.place(Span { start: at, end: at });
-    let indent_end = place.text.len() - place.text.trim_start().len();
-    let tab = place.text[..indent_end].find('\t');
-    if let Some(tab) = tab {
-        let line_start = source.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_start = source.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = source.text[line_start..].split('\n').next().unwrap_or("");
+    let indentation = &line[..line.len() - line.trim_start().len()];
+    if let Some(tab) = indentation.find('\t') {
         let span = Span { start: line_start + tab, end: line_start + tab + 1 };
         let finding = Finding::error(source, span, String::new(), "a tab in the indentation");
         return finding.with_help("YAML is indented with spaces");

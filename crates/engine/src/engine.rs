@@ -74,6 +74,9 @@ impl Engine {
 
     /// Asks every rule and keeps the strongest action; among equals the first rule wins.
     fn decide(&self, moment: Moment) -> Option<(Action, Verdict)> {
+        if self.state.ladder.stopped {
+            return None;
+        }
         let mut best: Option<(Action, Verdict)> = None;
         for (rule, ask) in rules::RULES {
             let ceiling = self.policy.rules.of(*rule);

@@ -24,6 +24,8 @@ pub(crate) struct Ladder {
     pub(crate) forced_turn: u32,
     /// Turns that brought something new since the last intervention.
     progress: u32,
+    /// The stop was decided: there is nothing left to say.
+    pub(crate) stopped: bool,
 }
 
 impl Ladder {
@@ -33,6 +35,7 @@ impl Ladder {
         self.last_turn = 0;
         self.forced_turn = 0;
         self.progress = 0;
+        self.stopped = false;
     }
 
     /// A turn ended; after enough turns with something new, what was said is forgotten.
@@ -51,7 +54,8 @@ impl Ladder {
             Action::Nudge => self.climb(1, turn),
             Action::NudgeSynthesis | Action::ReEvaluate => self.climb(2, turn),
             Action::ForceSynthesis => self.forced_turn = turn.max(1),
-            Action::Continue | Action::Retry | Action::StartOver | Action::Stop => {}
+            Action::Stop => self.stopped = true,
+            Action::Continue | Action::Retry | Action::StartOver => {}
         }
     }
 
@@ -70,14 +74,18 @@ pub(crate) fn settle(
     state: &State,
     policy: &policy::Ladder,
 ) -> Option<Action> {
+    let ladder = &state.ladder;
     let wanted = match (verdict.force, ceiling) {
         (_, Ceiling::Off) => return None,
-        (Force::Do(action), _) => return Some(action),
+        // Once the answer was forced, only the stop is left.
+        (Force::Do(action), _) if ladder.forced_turn == 0 || !advises(action) => {
+            return Some(action);
+        }
+        (Force::Notice | Force::Urge | Force::Do(_), _) if ladder.forced_turn != 0 => return None,
         (_, Ceiling::Nudge) => Force::Notice,
         (Force::End, Ceiling::Urge) => Force::Urge,
         (wanted, _) => wanted,
     };
-    let ladder = &state.ladder;
     let spoken_before = ladder.rung > 0 && ladder.last_turn < state.turns;
     match wanted {
         Force::End if spoken_before => Some(ending(state)),
@@ -92,6 +100,11 @@ pub(crate) fn settle(
         }
         Force::Do(action) => Some(action),
     }
+}
+
+/// Whether an action is only a word to the agent.
+const fn advises(action: Action) -> bool {
+    matches!(action, Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate)
 }
 
 /// How a run is ended: a forced answer, or the end if that was asked for already.

@@ -1,14 +1,14 @@
 //! Message content: plain text, or a list of typed blocks.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error};
+use serde_json::value::RawValue;
 use steersman_engine::digest::hash_bytes;
 
-use crate::lenient::{Flag, MAX_ITEMS, Raw, Str};
+use crate::extent::elements;
+use crate::lenient::{Flag, MAX_ITEMS, Raw, Str, parse};
 
 /// Content of a message or of a tool result.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) enum Content<'a> {
     #[default]
     Empty,
     /// Plain text.
-    Text(Cow<'a, str>),
+    Text(Str<'a>),
     /// Typed blocks, at most [`MAX_ITEMS`].
     Blocks(Vec<Block<'a>>),
 }
@@ -52,14 +52,23 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
+    /// From raw JSON; a bare string is a block of text.
+    fn of_raw(raw: &'a str) -> serde_json::Result<Self> {
+        match raw.as_bytes().first() {
+            Some(b'{') => parse(raw),
+            Some(b'"') => Ok(Self::of_text(Str::of_raw(raw))),
+            _ => Ok(Self::default()),
+        }
+    }
+
     fn of_text(text: Str<'a>) -> Self {
-        Self { kind: Str(Cow::Borrowed("text")), text, ..Self::default() }
+        Self { kind: Str::plain("text"), text, ..Self::default() }
     }
 
     /// Whether the block is visible text.
     fn is_text(&self) -> bool {
         matches!(
-            &*self.kind,
+            self.kind.word(),
             "" | "text" | "input_text" | "output_text" | "summary_text" | "refusal"
         )
     }
@@ -67,7 +76,7 @@ impl<'a> Block<'a> {
     /// What stands for the block where only text can stand; empty for calls and reasoning.
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         if self.is_text() {
-            return if self.text.is_empty() { self.refusal.0 } else { self.text.0 };
+            return if self.text.is_empty() { self.refusal.text() } else { self.text.text() };
         }
         let picture = self.source.or(self.image_url);
         match picture {
@@ -83,7 +92,7 @@ impl<'a> Content<'a> {
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         match self {
             Self::Empty => Cow::Borrowed(""),
-            Self::Text(text) => text,
+            Self::Text(text) => text.text(),
             Self::Blocks(blocks) => join(blocks.into_iter().map(Block::into_text)),
         }
     }
@@ -109,103 +118,20 @@ pub(crate) fn append<'a>(text: &mut Cow<'a, str>, more: Cow<'a, str>) {
     }
 }
 
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text or blocks")
-    }
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Borrowed(v)))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(v.to_owned())))
-    }
-    fn visit_string<E>(self, v: String) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(v)))
-    }
-    fn visit_unit<E>(self) -> Result<Content<'de>, E> {
-        Ok(Content::Empty)
-    }
-    fn visit_bool<E>(self, v: bool) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Borrowed(if v { "true" } else { "false" })))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(v.to_string())))
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(v.to_string())))
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(v.to_string())))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content<'de>, A::Error> {
-        let mut blocks = Vec::new();
-        while blocks.len() < MAX_ITEMS {
-            match seq.next_element::<AnyBlock<'de>>()? {
-                Some(block) => blocks.push(block.0),
-                None => return Ok(Content::Blocks(blocks)),
-            }
-        }
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Content::Blocks(blocks))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-        Ok(Content::Blocks(vec![Block::deserialize(MapAccessDeserializer::new(map))?]))
-    }
-}
-
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(ContentVisitor)
-    }
-}
-
-/// A block that may also be written as a bare string.
-struct AnyBlock<'a>(Block<'a>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for AnyBlock<'a> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(BlockVisitor).map(Self)
-    }
-}
-
-struct BlockVisitor;
-
-impl<'de> Visitor<'de> for BlockVisitor {
-    type Value = Block<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a block")
-    }
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Block<'de>, E> {
-        Ok(Block::of_text(Str(Cow::Borrowed(v))))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Block<'de>, E> {
-        Ok(Block::of_text(Str(Cow::Owned(v.to_owned()))))
-    }
-    fn visit_unit<E>(self) -> Result<Block<'de>, E> {
-        Ok(Block::default())
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Block<'de>, E> {
-        Ok(Block::default())
-    }
-    fn visit_i64<E>(self, _: i64) -> Result<Block<'de>, E> {
-        Ok(Block::default())
-    }
-    fn visit_u64<E>(self, _: u64) -> Result<Block<'de>, E> {
-        Ok(Block::default())
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Block<'de>, E> {
-        Ok(Block::default())
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Block<'de>, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Block::default())
-    }
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Block<'de>, A::Error> {
-        Block::deserialize(MapAccessDeserializer::new(map))
+        let raw = <&RawValue>::deserialize(d)?.get();
+        Ok(match raw.as_bytes().first() {
+            Some(b'n') | None => Self::Empty,
+            Some(b'[') => Self::Blocks(
+                elements(raw)
+                    .take(MAX_ITEMS)
+                    .map(Block::of_raw)
+                    .collect::<Result<_, _>>()
+                    .map_err(D::Error::custom)?,
+            ),
+            Some(b'{') => Self::Blocks(vec![Block::of_raw(raw).map_err(D::Error::custom)?]),
+            Some(_) => Self::Text(Str::of_raw(raw)),
+        })
     }
 }

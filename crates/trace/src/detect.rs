@@ -189,6 +189,12 @@ fn entry_kind(shape: &Shape) -> Option<Format> {
     if is_event && (shape.has(".source") || shape.has(".timestamp")) {
         return Some(Format::OpenHands);
     }
+    let is_old_event = (shape.has(".action") || shape.has(".observation"))
+        && shape.is_one_of(".source", &["agent", "user", "environment"])
+        && (shape.has(".args") || shape.has(".extras"));
+    if is_old_event {
+        return Some(Format::OpenHands);
+    }
     // Anthropic's replies call themselves messages as well.
     let is_anthropic = shape.has(".stop_reason") || shape.is_one_of(".content[].type", &BLOCKS);
     if shape.is_one_of(".type", &CALLS)

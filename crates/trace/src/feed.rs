@@ -1,6 +1,6 @@
 //! A bounded look into a stream of bytes: by lines, by batches of lines, or by JSON values.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
@@ -10,7 +10,7 @@ use crate::extent::Extent;
 /// Longest line or list element that is read; a longer one is skipped without being held.
 pub(crate) const MAX_ELEMENT: usize = 64 << 20;
 /// Bytes asked of the source at once.
-const CHUNK: usize = 256 << 10;
+const CHUNK: u64 = 256 << 10;
 
 /// A stream of bytes with a buffer that grows only as far as the item at hand needs.
 pub(crate) struct Feed {
@@ -47,6 +47,12 @@ pub(crate) struct Batch {
     pub(crate) too_long: Option<u64>,
     /// Why the input ended early, and in which line.
     pub(crate) error: Option<(u64, String)>,
+}
+
+/// Reads to the end; on an error, also says how much came before it.
+fn read_to_end(mut source: impl Read, buffer: &mut Vec<u8>) -> Result<usize, (usize, io::Error)> {
+    let before = buffer.len();
+    source.read_to_end(buffer).map_err(|e| (buffer.len() - before, e))
 }
 
 impl Feed {
@@ -96,20 +102,13 @@ impl Feed {
             self.buffer.drain(..self.start);
             self.start = 0;
         }
-        let len = self.buffer.len();
-        self.buffer.resize(len + CHUNK, 0);
-        let read = loop {
-            match self.source.read(&mut self.buffer[len..]) {
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
-        let read = read.unwrap_or_else(|e| {
+        let chunk = self.source.by_ref().take(CHUNK);
+        let read = read_to_end(chunk, &mut self.buffer).unwrap_or_else(|(read, e)| {
+            self.at_end = true;
             self.error = Some(e.to_string());
-            0
+            read
         });
-        self.buffer.truncate(len + read.min(CHUNK));
-        self.at_end = read == 0;
+        self.at_end |= read == 0;
         read > 0
     }
 

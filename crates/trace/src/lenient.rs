@@ -10,24 +10,52 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::escape::unescape;
+
 /// Elements kept of one list inside a message (calls, blocks); the rest is dropped.
 pub(crate) const MAX_ITEMS: usize = 4096;
 
-/// Text; numbers and booleans count as their digits, anything else as empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Str<'a>(pub(crate) Cow<'a, str>);
+/// Text as it stands in the JSON, between its quotes; numbers and booleans count as text, anything
+/// else as empty.
+///
+/// Escapes are resolved by [`Str::text`] only, when the text is needed: a run's parsed steps are
+/// then mere references into its line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Str<'a>(&'a str);
 
-impl Str<'_> {
+impl<'a> Str<'a> {
+    /// A text without escapes.
+    pub(crate) fn plain(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text; borrowed if nothing in it was escaped.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        unescape(self.0)
+    }
+
+    /// The text with its escapes: to compare with the words of a format, and for ids.
+    pub(crate) fn word(self) -> &'a str {
+        self.0
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// From the raw JSON text of a value.
+    pub(crate) fn of_raw(raw: &'a str) -> Self {
+        Self(match raw.as_bytes().first() {
+            Some(b'"') => inside(raw),
+            Some(b'n' | b'{' | b'[') | None => "",
+            Some(_) => raw,
+        })
+    }
 }
 
-impl std::ops::Deref for Str<'_> {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
-    }
+/// What stands between the quotes of a raw JSON string; other text as it is.
+fn inside(raw: &str) -> &str {
+    raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(raw)
 }
 
 /// A whole number; fractions are rounded, anything else is `None`.
@@ -82,6 +110,18 @@ impl Flag {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Obj<T>(pub(crate) T);
 
+/// An object; anything else is an error. A plain derived type would take a list as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Strict<T>(pub(crate) T);
+
+/// Parses a JSON object.
+///
+/// # Errors
+/// If the text is not valid JSON, or no object.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
+    serde_json::from_str::<Strict<T>>(json).map(|Strict(value)| value)
+}
+
 /// A list of objects, at most [`MAX_ITEMS`]; a single object counts as a list of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct List<T>(pub(crate) Vec<T>);
@@ -98,172 +138,47 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 /// The text inside raw JSON: a string's own text, anything else as it stands.
 pub(crate) fn raw_text(raw: &RawValue) -> Cow<'_, str> {
     let text = raw.get();
-    if text.starts_with('"') {
-        serde_json::from_str::<Str<'_>>(text).map_or(Cow::Borrowed(text), |s| s.0)
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// Implements the visitor methods that swallow compound values as absent.
-macro_rules! compound_is_absent {
-    ($lifetime:lifetime, $absent:expr) => {
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($absent)
-        }
-        fn visit_none<E>(self) -> Result<Self::Value, E> {
-            Ok($absent)
-        }
-        fn visit_some<D: Deserializer<$lifetime>>(self, d: D) -> Result<Self::Value, D::Error> {
-            d.deserialize_any(self)
-        }
-        fn visit_seq<A: SeqAccess<$lifetime>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
-            Ok($absent)
-        }
-        fn visit_map<A: MapAccess<$lifetime>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok($absent)
-        }
-    };
-}
-
-struct StrVisitor;
-
-impl<'de> Visitor<'de> for StrVisitor {
-    type Value = Str<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text")
-    }
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Borrowed(v)))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Owned(v.to_owned())))
-    }
-    fn visit_string<E>(self, v: String) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Owned(v)))
-    }
-    fn visit_bool<E>(self, v: bool) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Borrowed(if v { "true" } else { "false" })))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Owned(v.to_string())))
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Owned(v.to_string())))
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Str<'de>, E> {
-        Ok(Str(Cow::Owned(v.to_string())))
-    }
-    compound_is_absent!('de, Str::default());
+    if text.starts_with('"') { unescape(inside(text)) } else { Cow::Borrowed(text) }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(StrVisitor)
+        Ok(Self::of_raw(<&RawValue>::deserialize(d)?.get()))
     }
-}
-
-struct CountVisitor;
-
-impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Count, E> {
-        Ok(Count(None))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Count, E> {
-        Ok(Count(Some(v)))
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Count, E> {
-        Ok(Count(i64::try_from(v).ok()))
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Count, E> {
-        let fits = v.is_finite() && v.abs() < 9e15;
-        Ok(Count(fits.then_some(v.round() as i64)))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Count, E> {
-        Ok(Count(v.trim().parse().ok()))
-    }
-    compound_is_absent!('de, Count(None));
 }
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(CountVisitor)
+        let text = inside(<&RawValue>::deserialize(d)?.get()).trim();
+        let rounded = || {
+            let number: f64 = text.parse().ok()?;
+            (number.is_finite() && number.abs() < 9e15).then(|| number.round() as i64)
+        };
+        Ok(Self(text.parse().ok().or_else(rounded)))
     }
-}
-
-struct DollarsVisitor;
-
-impl<'de> Visitor<'de> for DollarsVisitor {
-    type Value = Dollars;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a sum in dollars")
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Dollars, E> {
-        Ok(Dollars(0))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Dollars, E> {
-        Ok(Dollars::from_f64(v as f64))
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Dollars, E> {
-        Ok(Dollars::from_f64(v as f64))
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Dollars, E> {
-        Ok(Dollars::from_f64(v))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Dollars, E> {
-        Ok(Dollars::from_f64(v.trim().parse().unwrap_or(0.0)))
-    }
-    compound_is_absent!('de, Dollars(0));
 }
 
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(DollarsVisitor)
+        let text = inside(<&RawValue>::deserialize(d)?.get());
+        Ok(Self::from_f64(text.trim().parse().unwrap_or(0.0)))
     }
-}
-
-struct FlagVisitor;
-
-impl<'de> Visitor<'de> for FlagVisitor {
-    type Value = Flag;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("yes or no")
-    }
-    fn visit_bool<E>(self, v: bool) -> Result<Flag, E> {
-        Ok(Flag(Some(v)))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Flag, E> {
-        Ok(Flag(Some(v != 0)))
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Flag, E> {
-        Ok(Flag(Some(v != 0)))
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Flag, E> {
-        Ok(Flag(Some(v != 0.0)))
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Flag, E> {
-        Ok(Flag(match v {
-            "" => None,
-            "false" => Some(false),
-            _ => Some(true),
-        }))
-    }
-    compound_is_absent!('de, Flag(None));
 }
 
 impl<'de> Deserialize<'de> for Flag {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(FlagVisitor)
+        let raw = <&RawValue>::deserialize(d)?.get();
+        Ok(Self(match raw.as_bytes().first() {
+            Some(b't') => Some(true),
+            Some(b'f') => Some(false),
+            Some(b'"') => match inside(raw) {
+                "" => None,
+                "false" => Some(false),
+                _ => Some(true),
+            },
+            Some(b'-' | b'0'..=b'9') => raw.parse::<f64>().ok().map(|number| number != 0.0),
+            _ => None,
+        }))
     }
 }
 
@@ -312,6 +227,25 @@ impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ObjVisitor<T> {
 impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Obj<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         d.deserialize_any(ObjVisitor(PhantomData))
+    }
+}
+
+struct StrictVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictVisitor<T> {
+    type Value = Strict<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Strict<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Strict)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Strict<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(StrictVisitor(PhantomData))
     }
 }
 

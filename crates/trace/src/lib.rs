@@ -7,6 +7,7 @@
 mod content;
 mod detect;
 mod documents;
+mod escape;
 mod exit_code;
 mod extent;
 mod feed;

@@ -56,12 +56,12 @@ pub(crate) fn read_object(
 ) {
     if format == Format::Runs {
         if let Err(e) = read_run(text, name, line, out) {
-            out.problem(line, format!("no run: {e}"));
+            out.problem(line, format!("run skipped: {}", why(&e)));
         }
         return;
     }
     if !is_whole_object(text) {
-        return out.problem(line, "no run: not a complete JSON object");
+        return out.problem(line, "run skipped: not a complete JSON object");
     }
     let mut session = session(format, name);
     preview_object(text, &mut *session);
@@ -95,7 +95,7 @@ pub(crate) fn preview_object(text: &str, session: &mut dyn Session) {
 
 /// A key without its quotes.
 pub(crate) fn plain(key: &str) -> String {
-    serde_json::from_str::<Str<'_>>(key).map_or(String::new(), |key| key.0.into_owned())
+    serde_json::from_str::<Str<'_>>(key).map_or(String::new(), |key| key.text().into_owned())
 }
 
 /// Gives an element to a session, or reports it. False if it was broken.
@@ -108,9 +108,18 @@ pub(crate) fn take(
     match session.element(json, line, out) {
         Ok(()) => true,
         Err(e) => {
-            out.problem(line, format!("not valid JSON, skipped: {e}"));
+            out.problem(line, format!("skipped: {}", why(&e)));
             false
         }
+    }
+}
+
+/// Why an element could not be parsed, without the parser's own line numbers and type names.
+pub(crate) fn why(error: &serde_json::Error) -> String {
+    match error.classify() {
+        serde_json::error::Category::Eof => "the JSON is cut off".to_owned(),
+        serde_json::error::Category::Data => "not a JSON object of the expected kind".to_owned(),
+        _ => format!("not valid JSON at column {}", error.column()),
     }
 }
 

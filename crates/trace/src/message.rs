@@ -112,8 +112,8 @@ impl<'a> CallFields<'a> {
             .or(custom.input)
             .or(custom.arguments);
         ToolCall {
-            id: or_else(self.id, self.call_id).0,
-            name: or_else(self.name, or_else(function.name, custom.name)).0,
+            id: or_else(self.id, self.call_id).text(),
+            name: or_else(self.name, or_else(function.name, custom.name)).text(),
             unrecorded: raw.is_some_and(|raw| raw.get().contains(ARGUMENTS_MISSING)),
             arguments: raw.map_or(Cow::Borrowed(""), raw_text),
         }
@@ -139,13 +139,13 @@ impl<'a> Message<'a> {
     /// Takes the message apart. `line` is where it stands.
     pub(crate) fn into_parts(mut self, line: u64) -> Parts<'a> {
         let when = or_else(std::mem::take(&mut self.ts), std::mem::take(&mut self.timestamp));
-        let spot = Spot { at: time::any(&when), line };
+        let spot = Spot { at: time::any(when.word()), line };
         let mut parts = Parts { spot, ..Parts::default() };
-        match &*self.role {
+        match self.role.word() {
             "assistant" | "model" | "ai" => self.reply_into(&mut parts),
             "user" | "human" => self.user_into(&mut parts),
             // A tool the simulated user runs is no part of the agent's turn.
-            "tool" | "function" | "observation" if &*self.requestor != "user" => {
+            "tool" | "function" | "observation" if self.requestor.word() != "user" => {
                 parts.results.push(self.into_result());
             }
             _ => {}
@@ -155,14 +155,14 @@ impl<'a> Message<'a> {
 
     fn reply_into(self, parts: &mut Parts<'a>) {
         let mut reply = Reply {
-            reasoning: or_else(self.reasoning, self.reasoning_content).0,
-            stop: stop_reason(&or_else(self.finish_reason, self.stop_reason)),
+            reasoning: or_else(self.reasoning, self.reasoning_content).text(),
+            stop: stop_reason(or_else(self.finish_reason, self.stop_reason).word()),
             usage: self.usage.0.usage(),
             ..Reply::default()
         };
         match self.content {
-            Content::Empty => reply.text = self.refusal.0,
-            Content::Text(text) => reply.text = text,
+            Content::Empty => reply.text = self.refusal.text(),
+            Content::Text(text) => reply.text = text.text(),
             Content::Blocks(blocks) => {
                 for block in blocks {
                     reply_block(block, &mut reply);
@@ -176,12 +176,12 @@ impl<'a> Message<'a> {
         if !legacy.name.is_empty() {
             reply.tool_calls.push(ToolCall {
                 id: Cow::Borrowed(""),
-                name: legacy.name.0,
+                name: legacy.name.text(),
                 arguments: legacy.arguments.map_or(Cow::Borrowed(""), raw_text),
                 ..ToolCall::default()
             });
         }
-        if &*self.kind == "reasoning" {
+        if self.kind.word() == "reasoning" {
             append(&mut reply.reasoning, std::mem::take(&mut reply.text));
         }
         let result = !matches!(self.result, Content::Empty);
@@ -195,10 +195,10 @@ impl<'a> Message<'a> {
     fn user_into(self, parts: &mut Parts<'a>) {
         match self.content {
             Content::Empty => {}
-            Content::Text(text) => parts.user = text,
+            Content::Text(text) => parts.user = text.text(),
             Content::Blocks(blocks) => {
                 for block in blocks {
-                    if &*block.kind == "tool_result" {
+                    if block.kind.word() == "tool_result" {
                         parts.results.push(result_block(block));
                     } else {
                         append(&mut parts.user, block.into_text());
@@ -209,11 +209,11 @@ impl<'a> Message<'a> {
     }
 
     fn into_result(self) -> ToolResult<'a> {
-        let failed = match &*self.status {
+        let failed = match self.status.word() {
             "failed" | "error" => Some(true),
             _ => None,
         };
-        let id = or_else(self.tool_call_id, self.call_id).0;
+        let id = or_else(self.tool_call_id, self.call_id).text();
         ToolResult {
             call_id: if id.is_empty() { self.tool_call_ids.into_text() } else { id },
             content: self.content.into_text(),
@@ -232,15 +232,15 @@ fn is_blank(call: &ToolCall<'_>) -> bool {
 
 /// Adds one block of a reply's content.
 pub(crate) fn reply_block<'a>(block: Block<'a>, reply: &mut Reply<'a>) {
-    match &*block.kind {
+    match block.kind.word() {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => reply.tool_calls.push(ToolCall {
-            id: block.id.0,
-            name: block.name.0,
+            id: block.id.text(),
+            name: block.name.text(),
             arguments: block.input.map_or(Cow::Borrowed(""), raw_text),
             ..ToolCall::default()
         }),
         "thinking" | "reasoning" => {
-            append(&mut reply.reasoning, or_else(block.thinking, block.text).0);
+            append(&mut reply.reasoning, or_else(block.thinking, block.text).text());
         }
         _ => append(&mut reply.text, block.into_text()),
     }
@@ -249,7 +249,7 @@ pub(crate) fn reply_block<'a>(block: Block<'a>, reply: &mut Reply<'a>) {
 /// An Anthropic `tool_result` block.
 pub(crate) fn result_block(block: Block<'_>) -> ToolResult<'_> {
     ToolResult {
-        call_id: block.tool_use_id.0,
+        call_id: block.tool_use_id.text(),
         content: block.content.into_text(),
         is_error: block.is_error.0,
         ..ToolResult::default()

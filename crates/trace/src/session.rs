@@ -184,6 +184,6 @@ pub(crate) fn set(field: &mut Cow<'static, str>, json: &str) {
     if let Ok(text) = serde_json::from_str::<crate::lenient::Str<'_>>(json)
         && !text.is_empty()
     {
-        *field = Cow::Owned(text.0.into_owned());
+        *field = Cow::Owned(text.text().into_owned());
     }
 }

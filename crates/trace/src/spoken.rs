@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 /// Beginnings of user messages that clients write by themselves.
-const INJECTED: [&str; 27] = [
+const INJECTED: [&str; 26] = [
     // Claude Code
     "Caveat: The messages below were generated",
+    // Commands of the client itself begin so; those that are prompts begin `<command-message>`.
     "<command-name>",
-    "<command-message>",
     "<local-command-",
     "<bash-input>",
     "<bash-stdout>",
@@ -70,21 +70,28 @@ pub(crate) fn spoken(text: Cow<'_, str>) -> Spoken<'_> {
     if text.trim().is_empty() { Spoken::Injected } else { Spoken::User(text) }
 }
 
-/// The text without its `<system-reminder>` blocks; an unclosed one reaches to the end.
+/// The text without the blocks that clients put into it; an unclosed one reaches to the end.
 fn without_reminders(text: Cow<'_, str>) -> Cow<'_, str> {
-    const OPEN: &str = "<system-reminder>";
-    const CLOSE: &str = "</system-reminder>";
-    if !text.contains(OPEN) {
-        return text;
+    const BLOCKS: [(&str, &str); 3] = [
+        ("<system-reminder>", "</system-reminder>"),
+        ("<ide_opened_file>", "</ide_opened_file>"),
+        ("<ide_selection>", "</ide_selection>"),
+    ];
+    let mut text = text;
+    for (open, close) in BLOCKS {
+        if !text.contains(open) {
+            continue;
+        }
+        let mut kept = String::with_capacity(text.len());
+        let mut rest = &*text;
+        while let Some((before, after)) = rest.split_once(open) {
+            kept.push_str(before);
+            rest = after.split_once(close).map_or("", |(_, rest)| rest);
+        }
+        kept.push_str(rest);
+        text = Cow::Owned(kept);
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = &*text;
-    while let Some((before, after)) = rest.split_once(OPEN) {
-        kept.push_str(before);
-        rest = after.split_once(CLOSE).map_or("", |(_, rest)| rest);
-    }
-    kept.push_str(rest);
-    Cow::Owned(kept)
+    text
 }
 
 #[cfg(test)]
@@ -99,6 +106,12 @@ mod tests {
             ("a<system-reminder>x</system-reminder>b", user("ab")),
             ("a<system-reminder>x", user("a")),
             ("<system-reminder>x</system-reminder>", Spoken::Injected),
+            ("<ide_selection>x</ide_selection>why?", user("why?")),
+            (
+                "<command-message>fix</command-message>",
+                user("<command-message>fix</command-message>"),
+            ),
+            ("<command-name>/clear</command-name>", Spoken::Injected),
             ("  ", Spoken::Injected),
             ("[Request interrupted by user for tool use]", Spoken::Injected),
             ("\n<environment_context>\n<cwd>/w</cwd>", Spoken::Injected),

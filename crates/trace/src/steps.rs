@@ -35,16 +35,21 @@ pub(crate) fn push_user(spot: Spot, text: Cow<'_, str>, out: &mut RunWriter<'_>)
     }
 }
 
+/// Most text-only replies that are held back for the calls they may belong to.
+const MAX_HELD: usize = 8;
+
 /// Steps of the runs format, in which a reply may be spread over consecutive assistant steps.
 ///
-/// Two such steps are parts of one reply if nothing lies between them and
+/// Steps with nothing between them are parts of one reply if
 /// * the first is marked `kind: "reasoning"`, or
-/// * the second is nothing but calls (a text, then its call; or parallel calls one by one).
+/// * the last is nothing but calls and those before are nothing but text (sections of one reply),
+///   or calls of the same batch.
 ///
-/// A step with its own `usage` was a reply of its own: nothing is added to it.
+/// Two texts in a row are sections of one reply. Three or more with no call to follow stay apart:
+/// that is an agent that only talks, and takes a turn each time. A step with its own `usage` was a reply of its own: nothing is added to it.
 #[derive(Debug, Default)]
 pub(crate) struct Steps<'a> {
-    pending: Option<Pending<'a>>,
+    held: Vec<Pending<'a>>,
 }
 
 #[derive(Debug)]
@@ -69,8 +74,8 @@ impl<'a> Steps<'a> {
         out: &mut RunWriter<'_>,
         keep: impl FnOnce(Reply<'m>, Cow<'m, str>) -> (Reply<'a>, Cow<'a, str>),
     ) {
-        let agent = std::mem::take(&mut message.agent).0;
-        let reasoning_only = &*message.kind == "reasoning";
+        let agent = std::mem::take(&mut message.agent).text();
+        let reasoning_only = message.kind.word() == "reasoning";
         let mut parts = message.into_parts(line);
         let Some(reply) = parts.reply.take() else {
             if !parts.results.is_empty() || !parts.user.is_empty() {
@@ -80,36 +85,75 @@ impl<'a> Steps<'a> {
             return;
         };
         let (reply, agent) = keep(reply, agent);
-        let next = Pending { spot: parts.spot, reply, agent, reasoning_only };
-        match &mut self.pending {
-            Some(pending) if pending.continues_in(&next) => pending.add(next),
-            _ => {
-                self.flush(out);
-                self.pending = Some(next);
-            }
-        }
+        self.hold(Pending { spot: parts.spot, reply, agent, reasoning_only }, out);
         if !parts.own_results.is_empty() {
             self.flush(out);
             push_parts(parts, out);
         }
     }
 
-    /// Pushes the reply that is still held back.
+    /// Adds a part to the replies held back, or lets those go first.
+    fn hold(&mut self, next: Pending<'a>, out: &mut RunWriter<'_>) {
+        if let Some(last) = self.held.last_mut()
+            && last.reasoning_only
+            && last.agent == next.agent
+        {
+            last.add(next);
+            return;
+        }
+        if next.is_only_calls() && self.held.iter().all(|held| held.may_precede(&next)) {
+            let first = self.held.drain(..).reduce(|mut first, held| {
+                first.add(held);
+                first
+            });
+            let reply = match first {
+                Some(mut first) => {
+                    first.add(next);
+                    first
+                }
+                None => next,
+            };
+            self.held.push(reply);
+            return;
+        }
+        let acted = self.held.last().is_some_and(|held| !held.is_only_text());
+        if acted || !next.is_only_text() || self.held.len() >= MAX_HELD {
+            self.flush(out);
+        }
+        self.held.push(next);
+    }
+
+    /// Pushes the replies that are still held back.
     pub(crate) fn flush(&mut self, out: &mut RunWriter<'_>) {
-        if let Some(pending) = self.pending.take() {
-            out.reply(pending.spot, pending.reply);
+        if let [first, second] = &self.held[..]
+            && first.is_only_text()
+            && second.is_only_text()
+            && first.may_precede(second)
+            && first.agent.is_empty()
+            && let Some(second) = self.held.pop()
+            && let Some(first) = self.held.last_mut()
+        {
+            first.add(second);
+        }
+        for held in self.held.drain(..) {
+            out.reply(held.spot, held.reply);
         }
     }
 }
 
 impl<'a> Pending<'a> {
-    fn continues_in(&self, next: &Self) -> bool {
-        let (first, second) = (&self.reply, &next.reply);
-        if self.agent != next.agent || first.usage != steersman_engine::Usage::default() {
-            return false;
-        }
-        let only_calls = second.text.is_empty() && second.reasoning.is_empty();
-        self.reasoning_only || (only_calls && !second.tool_calls.is_empty())
+    fn is_only_calls(&self) -> bool {
+        let reply = &self.reply;
+        reply.text.is_empty() && reply.reasoning.is_empty() && !reply.tool_calls.is_empty()
+    }
+
+    fn is_only_text(&self) -> bool {
+        self.reply.tool_calls.is_empty()
+    }
+
+    /// Whether the calls of `next` can belong to the same reply.
+    fn may_precede(&self, next: &Self) -> bool {
+        self.agent == next.agent && self.reply.usage == steersman_engine::Usage::default()
     }
 
     fn add(&mut self, next: Self) {

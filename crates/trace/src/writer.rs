@@ -29,6 +29,8 @@ pub(crate) struct RunWriter<'s> {
     flow: Flow,
     in_run: bool,
     in_turn: bool,
+    /// The last event was a compaction.
+    was_compacted: bool,
     last: Spot,
     runs: u64,
     problems: u64,
@@ -42,6 +44,7 @@ impl<'s> RunWriter<'s> {
             flow: Flow::Continue,
             in_run: false,
             in_turn: false,
+            was_compacted: false,
             last: Spot::default(),
             runs: 0,
             problems: 0,
@@ -74,6 +77,7 @@ impl<'s> RunWriter<'s> {
             return;
         }
         self.in_run = true;
+        self.was_compacted = false;
         self.runs += 1;
         self.last = Spot { at: Timestamp::UNKNOWN, line: meta.line };
         self.flow = self.sink.run_started(meta);
@@ -125,10 +129,13 @@ impl<'s> RunWriter<'s> {
         self.push(spot, &Event::CallFailed(failure));
     }
 
-    /// The client shortened the conversation.
+    /// The client shortened the conversation. Some clients say so twice in a row.
     pub(crate) fn compacted(&mut self, spot: Spot, tokens_after: Option<u64>) {
         self.end_turn();
-        self.push(spot, &Event::ContextCompacted { tokens_after });
+        if !self.was_compacted {
+            self.push(spot, &Event::ContextCompacted { tokens_after });
+            self.was_compacted = true;
+        }
     }
 
     /// Something could not be read.
@@ -157,6 +164,7 @@ impl<'s> RunWriter<'s> {
 
     fn push(&mut self, spot: Spot, event: &Event<'_>) {
         self.last = spot;
+        self.was_compacted = false;
         if self.in_run && !self.is_done() {
             self.flow = self.sink.event(spot.at, event, spot.line);
         }

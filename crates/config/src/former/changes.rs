@@ -195,6 +195,11 @@ fn for_all_types(changes: &mut Vec<Change>, prefix: &str) {
     changes.extend(drops.map(|(from, why)| dropped(format!("{prefix}{from}"), why)));
 }
 
+/// Whether the name is one of the coarse task types.
+pub(super) fn is_coarse(name: &str) -> bool {
+    COARSE.iter().any(|(coarse, _)| *coarse == name)
+}
+
 /// The name of an old key, with `*` where it ends in a coarse task type.
 pub(super) fn short(name: &str) -> String {
     let coarse = COARSE.iter().find_map(|(coarse, _)| name.strip_suffix(coarse)?.strip_suffix('_'));

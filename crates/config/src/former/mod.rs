@@ -6,7 +6,7 @@
 mod changes;
 
 use self::changes::{Change, Convert, Takes};
-use crate::finding::Finding;
+use crate::finding::{Finding, Found};
 use crate::path::{below, join};
 use crate::shape::{Shape, file};
 use crate::source::{Source, Span};
@@ -22,11 +22,11 @@ pub(crate) struct Translated {
     /// Which old key was read as what.
     pub(crate) notices: Vec<Finding>,
     /// Keys of older sections that those sections did not have.
-    pub(crate) errors: Vec<Finding>,
+    pub(crate) errors: Found,
 }
 
 /// An old key that was found.
-struct Found {
+struct Taken {
     /// What the stars of the pattern stood for.
     bound: Vec<String>,
     /// The path as it stands in the file.
@@ -68,12 +68,15 @@ pub(crate) fn translate(source: &Source<'_>, root: &mut Node) -> Translated {
 /// Task types were written in capitals by some: `EDIT` is `edit`.
 fn lower_task_types(source: &Source<'_>, root: &mut Node, notices: &mut Vec<Finding>) {
     let Value::Map(entries) = &mut root.value else { return };
+    let Some(known) = file().key("task_types").map(|key| &key.shape) else { return };
     let is_types = |entry: &&mut Entry| matches!(&*entry.name, "task_types" | "task_configs");
     for section in entries.iter_mut().filter(is_types) {
         let Value::Map(types) = &mut section.node.value else { continue };
         for index in 0..types.len() {
             let lower = types[index].name.to_lowercase();
-            if lower != types[index].name && !types.iter().any(|entry| entry.name == lower) {
+            let is_known = known.key(&lower).is_some() || changes::is_coarse(&lower);
+            let is_other = is_known && lower != types[index].name;
+            if is_other && !types.iter().any(|entry| entry.name == lower) {
                 let written = below(&section.name, &types[index].name);
                 let what = format!("a key of an older format, read as `task_types.{lower}`");
                 notices.push(Finding::notice(source, types[index].span, written.as_str(), what));
@@ -92,7 +95,7 @@ fn take(
     shown: &str,
     bound: &mut Vec<String>,
     takes: Takes,
-    found: &mut Vec<Found>,
+    found: &mut Vec<Taken>,
 ) {
     let (Value::Map(entries), Some((first, rest))) = (&mut node.value, pattern.split_first())
     else {
@@ -115,7 +118,7 @@ fn take(
                 Takes::Anything => true,
             };
             if fits {
-                found.push(Found { bound: bound.clone(), shown, entry });
+                found.push(Taken { bound: bound.clone(), shown, entry });
             } else {
                 kept.push(entry);
             }
@@ -209,7 +212,7 @@ fn merge(existing: &mut Node, path: &str, entry: Entry, held: &mut Vec<String>) 
 }
 
 /// One notice for all places of a change.
-fn notice(source: &Source<'_>, change: &Change, found: &[Found]) -> Finding {
+fn notice(source: &Source<'_>, change: &Change, found: &[Taken]) -> Finding {
     let (span, path) = found.first().map_or((Span::default(), ""), |f| (f.entry.span, &f.shown));
     let what = if change.to.is_empty() {
         format!("a key of an older format, left out: {}", change.why)
@@ -225,26 +228,29 @@ fn notice(source: &Source<'_>, change: &Change, found: &[Found]) -> Finding {
         format!("a key of an older format, read as {}{why}", targets.join(", "))
     };
     let finding = Finding::notice(source, span, path, what);
-    let line = |found: &Found| source.place(found.entry.span).line.to_string();
-    match found {
-        [] | [_] => finding,
-        [_, more @ ..] => {
-            let lines: Vec<_> = more.iter().map(line).collect();
-            let s = if lines.len() == 1 { "" } else { "s" };
-            finding.with_help(format!("the same in line{s} {}", lines.join(", ")))
-        }
+    // Counting lines takes time, and nobody reads that many numbers.
+    const MOST_LINES: usize = 12;
+    let line = |found: &Taken| source.place(found.entry.span).line.to_string();
+    let lines: Vec<_> = found.iter().skip(1).take(MOST_LINES).map(line).collect();
+    let more = if found.len() > MOST_LINES + 1 { " and more" } else { "" };
+    match lines.as_slice() {
+        [] => finding,
+        [line] => finding.with_help(format!("the same in line {line}")),
+        lines => finding.with_help(format!("the same in lines {}{more}", lines.join(", "))),
     }
 }
 
 /// Refuses what is left in sections that only older formats had.
-fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) {
+fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Found) {
     let all = changes::all();
     let Value::Map(sections) = &mut root.value else { return };
     sections.retain(|section| {
         if section.name == AGENTS {
-            let finding = Finding::error(source, section.span, AGENTS, "a registry of agents");
             let help = "a policy holds for one: copy an agent's `continuation_config` to the top";
-            errors.push(finding.with_help(help));
+            errors.add(|| {
+                let what = "a registry of agents";
+                Finding::error(source, section.span, AGENTS, what).with_help(help)
+            });
             return false;
         }
         let below_it = |change: &Change| {
@@ -257,19 +263,23 @@ fn refuse_rest(source: &Source<'_>, root: &mut Node, errors: &mut Vec<Finding>) 
             return true;
         }
         for entry in entries {
-            let path = below(&section.name, &entry.name);
-            let what = "unknown key in a section of an older format";
-            let mut finding = Finding::error(source, entry.span, path, what);
-            let names = known.iter().map(String::as_str);
-            if let Some(near) = suggest::nearest(&entry.name, names.clone()) {
-                finding = finding.with_help(format!("did you mean `{near}`?"));
-            }
-            let mut names: Vec<_> =
-                names.map(|name| format!("`{}`", changes::short(name))).collect();
-            // Names with one ending per task type have become equal, or differ in case only.
-            names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
-            errors.push(finding.with_help(format!("known there: {}", names.join(", "))));
+            errors.add(|| unknown(source, &section.name, entry, &known));
         }
         false
     });
+}
+
+/// The finding about a key that an older section did not have.
+fn unknown(source: &Source<'_>, section: &str, entry: &Entry, known: &[String]) -> Finding {
+    let path = below(section, &entry.name);
+    let what = "unknown key in a section of an older format";
+    let mut finding = Finding::error(source, entry.span, path, what);
+    if let Some(near) = suggest::nearest(&entry.name, known.iter().map(String::as_str)) {
+        finding = finding.with_help(format!("did you mean `{near}`?"));
+    }
+    let mut names: Vec<_> =
+        known.iter().map(|name| format!("`{}`", changes::short(name))).collect();
+    // Names with one ending per task type have become equal, or differ in case only.
+    names.dedup_by(|one, other| one.eq_ignore_ascii_case(other));
+    finding.with_help(format!("known there: {}", names.join(", ")))
 }

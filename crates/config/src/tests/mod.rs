@@ -115,11 +115,15 @@ fn keys_are_laid_over_the_base() {
     );
     check(
         "base: classic\nmodel_overrides: {deepseek*: null}",
-        &with("classic", |p| drop(p.model_overrides.remove("deepseek*"))),
+        &with("classic", |p| {
+            p.model_overrides.remove("deepseek*");
+        }),
     );
     check(
         "model_overrides: {\"qwen*\": {}}",
-        &with("default", |p| drop(p.model_overrides.insert("qwen*".into(), Default::default()))),
+        &with("default", |p| {
+            p.model_overrides.insert("qwen*".into(), Default::default());
+        }),
     );
     check(
         "texts: {nudge: [one, 'two']}\nname: \"7\"",

@@ -1,6 +1,25 @@
 //! Classifiers: what kind of task, how complex, what a reply intends, what a result says.
 
+mod chant;
+mod error_words;
+mod essence;
+mod intent;
+mod intent_words;
+mod outcome;
+pub(crate) mod phrases;
+mod task;
+mod task_words;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use chant::chants;
+pub(crate) use intent::sentences;
+pub use intent::{claims_success, intent};
+pub use outcome::{Outcome, outcome};
+pub use task::{complexity, task_type};
 
 /// What kind of task a run pursues (D1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,66 +75,4 @@ pub enum Intent {
     Stuck,
     /// Says nothing.
     Empty,
-}
-
-mod chant;
-pub use chant::chants;
-/// Stub.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
-    /// o
-    Ok,
-    /// e
-    Empty,
-    /// x
-    Error {
-        /// s
-        signature: u64,
-        /// t
-        transient: bool,
-    },
-}
-/// Stub.
-#[must_use]
-pub fn task_type(_t: &str) -> TaskType {
-    TaskType::General
-}
-/// Stub.
-#[must_use]
-pub fn complexity(_t: &str, _c: Option<u64>) -> Complexity {
-    Complexity::Medium
-}
-/// Stub.
-#[must_use]
-pub fn intent(t: &str) -> Intent {
-    if t.trim().is_empty() {
-        Intent::Empty
-    } else if t.ends_with('?') {
-        Intent::AsksUser
-    } else {
-        Intent::Finished
-    }
-}
-/// Stub.
-#[must_use]
-pub fn claims_success(_t: &str) -> bool {
-    false
-}
-/// Stub.
-#[must_use]
-pub fn outcome(c: &str, e: Option<bool>, x: Option<i32>, _k: crate::tool::ToolKind) -> Outcome {
-    if e == Some(true)
-        || c.starts_with("Error")
-        || x.is_some_and(|x| x != 0)
-        || c.contains("o such file")
-    {
-        Outcome::Error {
-            signature: crate::digest::hash_bytes(&c.as_bytes()[..c.len().min(12)]),
-            transient: c.contains("429") || c.contains("timed out"),
-        }
-    } else if c.trim().is_empty() || c.contains("No matches") {
-        Outcome::Empty
-    } else {
-        Outcome::Ok
-    }
 }

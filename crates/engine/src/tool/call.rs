@@ -4,7 +4,8 @@ use alloc::string::String;
 
 use super::canon::{Fold, hash_loose, hash_path, hash_url, sketch};
 use super::facts::{CallFacts, EditDigest, Facts};
-use super::names::{self, Shape, Tool};
+use super::name_table::{Shape, Tool};
+use super::names;
 use super::scan::{Args, cut};
 use super::{ToolKind, code, patch, shell};
 use crate::digest::combine;
@@ -273,6 +274,12 @@ fn label(name: &str, args: &Args<'_>, command: Option<&str>) -> String {
 /// Adds a text as far as there is room, line ends and other control characters as blanks.
 fn push_line(label: &mut String, text: &str) {
     const MORE: char = '…';
+    let room = CallFacts::LABEL_MAX - MORE.len_utf8() - label.len();
+    let plain = |pair: &[u8]| matches!(pair[0], b' '..=b'~') && pair != b"  ";
+    if text.len() <= room && text.as_bytes().windows(2).all(plain) && text.ends_with(is_plain) {
+        label.push_str(text);
+        return;
+    }
     let mut blank = false;
     for c in text.chars() {
         let c = if c.is_control() { ' ' } else { c };
@@ -286,4 +293,8 @@ fn push_line(label: &mut String, text: &str) {
         }
         label.push(c);
     }
+}
+
+const fn is_plain(c: char) -> bool {
+    matches!(c, ' '..='~')
 }

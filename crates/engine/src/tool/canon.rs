@@ -81,7 +81,7 @@ pub(crate) fn hash_url(url: &str) -> u64 {
 /// Hash of a command without regard to the amount of white space outside quotes.
 pub(crate) fn hash_command(command: &str) -> u64 {
     // The layout of a here-document is content.
-    if command.contains("<<") {
+    if memchr::memmem::find(command.as_bytes(), b"<<").is_some() {
         return hash_text(command.trim());
     }
     let bytes = command.trim().as_bytes();

@@ -1,8 +1,8 @@
 //! What one tool call means for progress.
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
+
+use alloc::string::String;
 
 use super::ToolKind;
 

@@ -1,5 +1,7 @@
 //! What the arguments of tools are called: the roles of argument names.
 
+use super::folded::{Folded, Index};
+
 /// What an argument means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
@@ -190,36 +192,11 @@ const ROLES: &[(&str, Role)] = &[
     ("yieldtimems", Role::Noise),
 ];
 
-/// A name in lower case without separators, at most `N` bytes; longer names are cut.
-pub(super) struct Folded<const N: usize> {
-    bytes: [u8; N],
-    len: usize,
-}
-
-impl<const N: usize> Folded<N> {
-    pub(super) fn of(name: &str) -> Self {
-        let mut folded = Self { bytes: [0; N], len: 0 };
-        for byte in name.bytes().filter(|byte| byte.is_ascii_alphanumeric()).take(N) {
-            folded.bytes[folded.len] = byte.to_ascii_lowercase();
-            folded.len += 1;
-        }
-        folded
-    }
-
-    pub(super) fn equals(&self, name: &str) -> bool {
-        &self.bytes[..self.len] == name.as_bytes()
-    }
-
-    pub(super) fn find<T: Copy>(&self, table: &[(&str, T)]) -> Option<T> {
-        let name = &self.bytes[..self.len];
-        let at = table.binary_search_by(|(key, _)| key.as_bytes().cmp(name)).ok()?;
-        Some(table[at].1)
-    }
-}
+static ROLE_INDEX: Index<512> = Index::of(ROLES);
 
 /// The role of an argument by its name.
 pub(super) fn role_of(key: &str) -> Role {
-    Folded::<32>::of(key).find(ROLES).unwrap_or_default()
+    Folded::<32>::of(key).find(ROLES, &ROLE_INDEX).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -51,11 +51,8 @@ impl<'a> Iterator for Parts<'a> {
             let next = bytes.get(at + 1).copied().unwrap_or(0);
             match byte {
                 b'\\' if quote != b'\'' => at += 1,
-                _ if quote != 0 => {
-                    if byte == quote {
-                        quote = 0;
-                    }
-                }
+                _ if quote != 0 && byte == quote => quote = 0,
+                _ if quote != 0 => {}
                 b'\'' | b'"' | b'`' => quote = byte,
                 b'(' if depth > 0 || (at > start && bytes[at - 1] == b'$') => depth += 1,
                 b')' if depth > 0 => depth -= 1,
@@ -222,11 +219,8 @@ impl<'a> Tokens<'a> {
         while at < bytes.len() {
             match bytes[at] {
                 b'\\' if quote != b'\'' => at += 1,
-                byte if quote != 0 => {
-                    if byte == quote {
-                        quote = 0;
-                    }
-                }
+                byte if quote != 0 && byte == quote => quote = 0,
+                _ if quote != 0 => {}
                 byte @ (b'\'' | b'"' | b'`') => quote = byte,
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,

@@ -5,12 +5,17 @@
 
 use alloc::borrow::Cow;
 
+use memchr::memchr;
+
 use super::canon::{hash_loose, hash_path, hash_text, hash_url, sketch};
 use super::code;
 use super::facts::{EditDigest, Facts};
 use super::lexer::{Part, Token, parts, tokens, unquote};
+use super::lines::{amount, lines_of, substitution};
 use super::patch;
-use super::programs::{Program, Suite, is_test_file, program_of, subcommand};
+use super::programs::{Program, is_test_file, program_of};
+use super::suites::{Suite, subcommand};
+use super::wrappers::command_of;
 use super::{ToolKind, canon};
 
 /// How many words of a simple command are looked at.
@@ -37,6 +42,9 @@ fn without_fence(script: &str) -> &str {
 
 /// A command without the parentheses of a subshell.
 fn without_parentheses(text: &str) -> &str {
+    if memchr(b')', text.as_bytes()).is_none() {
+        return text.trim_start_matches(['(', ' ']);
+    }
     let count = |sign: u8| text.bytes().filter(|byte| *byte == sign).count();
     let inner = text.trim_start_matches(['(', ' ']);
     let opened = text.len() > inner.len();
@@ -110,9 +118,10 @@ impl Seen<'_> {
         let words = line.words();
         let (name, operands) = command_of(words);
         // `x=$(command)` and `"$(command)"` run a command as well.
-        for word in words.iter().filter(|word| word.contains("$(")).take(4) {
-            let inner = word.split_once("$(").map_or("", |(_, inner)| inner);
-            self.nested(inner.strip_suffix(')').unwrap_or(inner), facts);
+        if memchr(b'$', part.text.as_bytes()).is_some() {
+            for (_, inner) in words.iter().filter_map(|word| word.split_once("$(")).take(4) {
+                self.nested(inner.strip_suffix(')').unwrap_or(inner), facts);
+            }
         }
         if !name.is_empty() {
             self.command(name, operands, &line, part, facts);
@@ -430,126 +439,8 @@ impl Seen<'_> {
     }
 }
 
-/// The program of a simple command and its operands, behind keywords, assignments and wrappers.
-fn command_of<'w, 'a>(words: &'w [&'a str]) -> (&'a str, &'w [&'a str]) {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        let word = word.trim_start_matches(['(', '{', '!']);
-        at += 1;
-        match word {
-            "" | "then" | "else" | "do" | "if" | "elif" | "while" | "until" | "time" => {}
-            "for" | "case" | "esac" | "done" | "fi" | "function" | "}" | ")" | "in" => {
-                return ("", &[]);
-            }
-            _ if is_assignment(word) => {}
-            _ => {
-                let base = word.rsplit('/').next().unwrap_or(word);
-                let runs_inner = matches!(
-                    (base, words.get(at)),
-                    ("uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye" | "conda", Some(&"run"))
-                        | ("bundle" | "npm" | "pnpm" | "yarn", Some(&"exec"))
-                );
-                if runs_inner {
-                    at += 1;
-                } else if program_of(base) != Some(Program::Wraps) {
-                    return (word, &words[at..]);
-                }
-                let inner = skip_options(base, &words[at..]);
-                if inner.is_empty() {
-                    return (word, &words[at..]);
-                }
-                at = words.len() - inner.len();
-            }
-        }
-    }
-    ("", &[])
-}
-
-/// What follows the options of a wrapper such as `timeout -s 9 30` or `xargs -n 1`.
-fn skip_options<'w, 'a>(wrapper: &str, words: &'w [&'a str]) -> &'w [&'a str] {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        let takes_value = match wrapper {
-            "xargs" => matches!(*word, "-I" | "-n" | "-P" | "-L" | "-d" | "-s" | "-a"),
-            "timeout" => matches!(*word, "-s" | "-k" | "--signal" | "--kill-after"),
-            "nice" => *word == "-n",
-            "sudo" | "doas" => matches!(*word, "-u" | "-g" | "-C"),
-            "conda" => matches!(*word, "-n" | "-p" | "--name" | "--prefix"),
-            "ssh" => matches!(*word, "-p" | "-i" | "-o" | "-l"),
-            "uv" | "uvx" => matches!(*word, "--with" | "--python" | "-p" | "--extra"),
-            _ => false,
-        };
-        if takes_value {
-            at += 2;
-        } else if word.starts_with('-') {
-            at += 1;
-        } else {
-            break;
-        }
-    }
-    // `timeout` has a duration, `ssh` a host before the command.
-    at += usize::from(matches!(wrapper, "timeout" | "ssh"));
-    words.get(at..).unwrap_or_default()
-}
-
-fn is_assignment(word: &str) -> bool {
-    let Some((name, _)) = word.split_once('=') else { return false };
-    !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !name.as_bytes()[0].is_ascii_digit()
-}
-
 fn part_counts(base: &str) -> bool {
     matches!(base, "head" | "tail")
-}
-
-/// The range behind a number of lines: the first ones, the last ones, or from a line on (`+n`).
-fn amount(number: &str, from_end: bool) -> Option<(u32, u32)> {
-    if let Some(from) = number.strip_prefix('+') {
-        return Some((from.parse().ok()?, u32::MAX));
-    }
-    let count: u32 = number.parse().ok()?;
-    Some(if from_end { (u32::MAX - count, u32::MAX) } else { (1, count) })
-}
-
-/// The lines a `sed` or `awk` script prints: `10,20p`, `10p`, `NR>=10 && NR<=20`.
-fn lines_of(script: &str) -> Option<(u32, u32)> {
-    if script.contains("NR") {
-        let after = |sign: &str, off: u32| {
-            let (_, rest) = script.split_once(sign)?;
-            Some(leading_number(rest)?.0.saturating_add(off))
-        };
-        let first = after("NR>=", 0).or_else(|| after("NR>", 1)).or_else(|| after("NR==", 0))?;
-        let single = script.contains("NR==") && !script.contains("NR<");
-        let last = after("NR<=", 0).or_else(|| after("NR<", 0));
-        return Some((first, last.unwrap_or(if single { first } else { u32::MAX }).max(first)));
-    }
-    let (first, rest) = leading_number(script)?;
-    let last = match rest.strip_prefix(',') {
-        Some(rest) if rest.starts_with('$') => u32::MAX,
-        Some(rest) => match rest.strip_prefix('+') {
-            Some(more) => first.saturating_add(leading_number(more)?.0),
-            None => leading_number(rest)?.0,
-        },
-        None if rest.starts_with('p') => first,
-        None => return None,
-    };
-    Some((first, last.max(first)))
-}
-
-fn leading_number(text: &str) -> Option<(u32, &str)> {
-    let text = text.trim_start();
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
-}
-
-/// Hashes of what `s/old/new/` takes out and puts in.
-fn substitution(script: &str) -> Option<(u64, u64)> {
-    let rest = script.split_once('s')?.1;
-    let mut chars = rest.chars();
-    let separator = chars.next().filter(|c| c.is_ascii_punctuation())?;
-    let mut fields = chars.as_str().split(separator);
-    Some((hash_text(fields.next()?), hash_text(fields.next()?)))
 }
 
 fn digest_of(body: &str) -> Option<EditDigest> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use steersman_engine::{Reply, ToolCall, ToolResult};
 
 use crate::content::Content;
-use crate::lenient::{Flag, List, Obj, Raw, Str, raw_text};
+use crate::lenient::{Flag, List, Obj, Raw, Str, parse, raw_text};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session, set};
 use crate::steps::push_user;
@@ -95,16 +95,16 @@ impl Session for AtifSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let step = serde_json::from_str::<Step<'_>>(json)?;
+        let step = parse::<Step<'_>>(json)?;
         self.opening.ensure(line, out);
-        let spot = Spot { at: time::iso(&step.timestamp), line };
-        match &*step.source {
+        let spot = Spot { at: time::iso(step.timestamp.word()), line };
+        match step.source.word() {
             "user" => push_user(spot, step.message.into_text(), out),
             _ if step.is_copied_context.is_set() => return Ok(()),
             "agent" => {
                 let reply = Reply {
                     text: step.message.into_text(),
-                    reasoning: step.reasoning_content.0,
+                    reasoning: step.reasoning_content.text(),
                     tool_calls: step.tool_calls.0.into_iter().map(call).collect(),
                     stop: None,
                     usage: step.metrics.0.usage(),
@@ -116,7 +116,7 @@ impl Session for AtifSession {
         }
         for result in step.observation.0.results.0 {
             let result = ToolResult {
-                call_id: result.source_call_id.0,
+                call_id: result.source_call_id.text(),
                 content: result.content.into_text(),
                 is_error: result.extra.0.is_error.0,
                 ..ToolResult::default()
@@ -131,8 +131,8 @@ impl Session for AtifSession {
             "session_id" | "trajectory_id" => set(&mut self.opening.meta.id, json),
             "agent" => {
                 if let Ok(Obj(agent)) = serde_json::from_str::<Obj<Agent<'_>>>(json) {
-                    self.opening.meta.agent = Cow::Owned(agent.name.0.into_owned());
-                    self.opening.meta.model = Cow::Owned(agent.model_name.0.into_owned());
+                    self.opening.meta.agent = Cow::Owned(agent.name.text().into_owned());
+                    self.opening.meta.model = Cow::Owned(agent.model_name.text().into_owned());
                 }
             }
             _ => {}
@@ -150,8 +150,8 @@ impl Session for AtifSession {
 
 fn call(call: Call<'_>) -> ToolCall<'_> {
     ToolCall {
-        id: call.tool_call_id.0,
-        name: call.function_name.0,
+        id: call.tool_call_id.text(),
+        name: call.function_name.text(),
         arguments: call.arguments.map_or(Cow::Borrowed(""), raw_text),
         ..ToolCall::default()
     }

@@ -1,5 +1,6 @@
 //! Lists of chat messages.
 
+use crate::lenient::parse;
 use crate::message::Message;
 use crate::run::RunEnd;
 use crate::session::{Opening, Session, set};
@@ -24,7 +25,7 @@ impl Session for ChatSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = serde_json::from_str::<Message<'_>>(json)?;
+        let message = parse::<Message<'_>>(json)?;
         self.opening.ensure(line, out);
         push_parts(message.into_parts(line), out);
         Ok(())

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use steersman_engine::{CallFailure, Reply};
 
 use crate::content::{Content, append};
-use crate::lenient::{Flag, Obj, Str};
+use crate::lenient::{Flag, Obj, Str, parse};
 use crate::message::{reply_block, result_block};
 use crate::run::RunEnd;
 use crate::session::{HeldTurn, Opening, Session, add_reply};
@@ -103,11 +103,11 @@ impl ClaudeCodeSession {
     }
 
     fn take(&mut self, line: Line<'_>, number: u64, out: &mut RunWriter<'_>) {
-        let spot = Spot { at: time::iso(&line.timestamp), line: number };
+        let spot = Spot { at: time::iso(line.timestamp.word()), line: number };
         let Obj(message) = line.message;
-        match &*line.kind {
+        match line.kind.word() {
             "assistant" => {
-                self.note_model(&message.model);
+                self.note_model(message.model.word());
                 self.opening.ensure(number, out);
                 if line.is_api_error.is_set() {
                     self.turn.flush(out);
@@ -120,7 +120,7 @@ impl ClaudeCodeSession {
                 self.opening.ensure(number, out);
                 self.user(message.content, &line.is_meta, line.is_summary.is_set(), spot, out);
             }
-            "system" if &*line.subtype == "compact_boundary" => {
+            "system" if line.subtype.word() == "compact_boundary" => {
                 self.turn.flush(out);
                 out.compacted(spot, None);
             }
@@ -137,7 +137,7 @@ impl ClaudeCodeSession {
 
     fn assistant(&mut self, message: MessageFields<'_>, spot: Spot, out: &mut RunWriter<'_>) {
         let mut piece = Reply {
-            stop: stop_reason(&message.stop_reason),
+            stop: stop_reason(message.stop_reason.word()),
             usage: message.usage.0.usage(),
             ..Reply::default()
         };
@@ -149,7 +149,7 @@ impl ClaudeCodeSession {
             }
             other => piece.text = other.into_text(),
         }
-        add_reply(self.turn.reply(&message.id, spot, out), piece);
+        add_reply(self.turn.reply(message.id.word(), spot, out), piece);
     }
 
     fn user(
@@ -164,7 +164,7 @@ impl ClaudeCodeSession {
         match content {
             Content::Blocks(blocks) => {
                 for block in blocks {
-                    if &*block.kind == "tool_result" {
+                    if block.kind.word() == "tool_result" {
                         self.turn.result(spot, result_block(block), out);
                     } else {
                         append(&mut text, block.into_text());
@@ -190,13 +190,13 @@ impl ClaudeCodeSession {
             return String::new();
         }
         let named = if line.agent.is_empty() { &line.parent_tool_use_id } else { &line.agent };
-        let key = match self.side.chain.get(&*line.parent) {
-            _ if !named.is_empty() => named.to_string(),
+        let key = match self.side.chain.get(line.parent.word()) {
+            _ if !named.is_empty() => named.word().to_owned(),
             Some(key) => key.clone(),
-            None => line.uuid.to_string(),
+            None => line.uuid.word().to_owned(),
         };
         if self.side.chain.len() < MAX_SIDE_LINES {
-            self.side.chain.insert(line.uuid.to_string(), key.clone());
+            self.side.chain.insert(line.uuid.word().to_owned(), key.clone());
         }
         key
     }
@@ -209,17 +209,17 @@ impl Session for ClaudeCodeSession {
         number: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let line = serde_json::from_str::<Line<'_>>(json)?;
-        if !matches!(&*line.kind, "assistant" | "user" | "system") {
+        let line = parse::<Line<'_>>(json)?;
+        if !matches!(line.kind.word(), "assistant" | "user" | "system") {
             return Ok(());
         }
         let key = self.side_key(&line);
-        if self.own_side.is_none() && &*line.kind != "system" {
+        if self.own_side.is_none() && line.kind.word() != "system" {
             let session = if line.session.is_empty() { &line.session_id } else { &line.session };
             self.opening.meta.id = match (session.is_empty(), key.is_empty()) {
                 (true, _) => std::mem::take(&mut self.opening.meta.id),
-                (false, true) => Cow::Owned(session.to_string()),
-                (false, false) => Cow::Owned(format!("{}/{key}", &**session)),
+                (false, true) => Cow::Owned(session.word().to_owned()),
+                (false, false) => Cow::Owned(format!("{}/{key}", session.word())),
             };
             self.own_side = Some(key.clone());
         }
@@ -233,8 +233,8 @@ impl Session for ClaudeCodeSession {
 
     fn preview(&mut self, _list: &str, json: &str) {
         // The model is told by the first reply, but a run begins with a user message.
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
-            self.note_model(&line.message.0.model);
+        if let Ok(line) = parse::<Line<'_>>(json) {
+            self.note_model(line.message.0.model.word());
         }
     }
 
@@ -260,7 +260,7 @@ impl Session for ClaudeCodeSession {
             }
             for (number, json) in lines {
                 // It was parsed before: it cannot fail now.
-                if let Ok(line) = serde_json::from_str(&json) {
+                if let Ok(line) = parse(&json) {
                     self.take(line, number, out);
                 }
             }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use steersman_engine::{CallFailure, Usage};
 
 use crate::formats::responses::{Item, Items};
-use crate::lenient::{Count, Obj, Raw, Str};
+use crate::lenient::{Count, Obj, Raw, Str, parse};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session};
 use crate::time;
@@ -74,14 +74,14 @@ impl CodexSession {
     }
 
     fn meta(&mut self, json: &str) {
-        let Ok(meta) = serde_json::from_str::<Meta<'_>>(json) else { return };
+        let Ok(meta) = parse::<Meta<'_>>(json) else { return };
         let id = if meta.id.is_empty() { meta.session_id } else { meta.id };
         if !id.is_empty() && !self.named {
             self.named = true;
-            self.opening.meta.id = Cow::Owned(id.0.into_owned());
+            self.opening.meta.id = Cow::Owned(id.text().into_owned());
         }
         if !meta.model.is_empty() && self.opening.meta.model.is_empty() {
-            self.opening.meta.model = Cow::Owned(meta.model.0.into_owned());
+            self.opening.meta.model = Cow::Owned(meta.model.text().into_owned());
         }
         self.opening.meta.context_window =
             meta.model_context_window.positive().or(self.opening.meta.context_window);
@@ -91,8 +91,8 @@ impl CodexSession {
     }
 
     fn event(&mut self, json: &str, spot: Spot, out: &mut RunWriter<'_>) {
-        let Ok(event) = serde_json::from_str::<EventMessage<'_>>(json) else { return };
-        match &*event.kind {
+        let Ok(event) = parse::<EventMessage<'_>>(json) else { return };
+        match event.kind.word() {
             "token_count" => {
                 let usage = event.info.0.last_token_usage.0.usage();
                 // The count is repeated when nothing was called: it belongs to one reply only.
@@ -104,7 +104,7 @@ impl CodexSession {
             }
             "error" | "stream_error" if self.opening.is_open() => {
                 self.items.turn.flush(out);
-                let message = event.message.0;
+                let message = event.message.text();
                 out.failure(spot, CallFailure { message, ..CallFailure::default() });
             }
             _ => {}
@@ -119,16 +119,16 @@ impl Session for CodexSession {
         number: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let line = serde_json::from_str::<Line<'_>>(json)?;
+        let line = parse::<Line<'_>>(json)?;
         let Some(payload) = line.payload else { return Ok(()) };
-        let spot = Spot { at: time::iso(&line.timestamp), line: number };
+        let spot = Spot { at: time::iso(line.timestamp.word()), line: number };
         if line.ordinal.0.is_some_and(|ordinal| ordinal < self.history_until) {
             return Ok(());
         }
-        match &*line.kind {
+        match line.kind.word() {
             "session_meta" | "turn_context" => self.meta(payload.get()),
             "response_item" => {
-                let item = serde_json::from_str::<Item<'_>>(payload.get())?;
+                let item = parse::<Item<'_>>(payload.get())?;
                 self.opening.ensure(number, out);
                 self.items.take(item, spot, out);
             }
@@ -143,8 +143,8 @@ impl Session for CodexSession {
     }
 
     fn preview(&mut self, _list: &str, json: &str) {
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(json)
-            && matches!(&*line.kind, "session_meta" | "turn_context")
+        if let Ok(line) = parse::<Line<'_>>(json)
+            && matches!(line.kind.word(), "session_meta" | "turn_context")
             && let Some(payload) = line.payload
         {
             self.meta(payload.get());

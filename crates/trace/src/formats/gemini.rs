@@ -10,7 +10,7 @@ use steersman_engine::{Reply, ToolCall, ToolResult};
 
 use crate::content::{Content, append};
 use crate::extent::elements;
-use crate::lenient::{List, Obj, Raw, Str, raw_text};
+use crate::lenient::{List, Obj, Raw, Str, parse, raw_text};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session, set};
 use crate::steps::push_user;
@@ -169,7 +169,7 @@ impl GeminiSession {
             self.done.insert(key);
         }
         // It was parsed when it came: it cannot fail now.
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(&json) {
+        if let Ok(line) = parse::<Line<'_>>(&json) {
             self.opening.ensure(number, out);
             push_line(line, number, out);
         }
@@ -177,17 +177,17 @@ impl GeminiSession {
 
     fn note(&mut self, line: &Line<'_>) {
         if !line.session_id.is_empty() {
-            self.opening.meta.id = Cow::Owned(line.session_id.to_string());
+            self.opening.meta.id = Cow::Owned(line.session_id.text().into_owned());
         }
         if !line.model.is_empty() && self.opening.meta.model.is_empty() {
-            self.opening.meta.model = Cow::Owned(line.model.to_string());
+            self.opening.meta.model = Cow::Owned(line.model.text().into_owned());
         }
     }
 }
 
 fn push_line(line: Line<'_>, number: u64, out: &mut RunWriter<'_>) {
-    let spot = Spot { at: time::iso(&line.timestamp), line: number };
-    match &*line.kind {
+    let spot = Spot { at: time::iso(line.timestamp.word()), line: number };
+    match line.kind.word() {
         "user" => push_user(spot, line.content.into_text(), out),
         "gemini" | "model" | "assistant" => {
             let mut reply = Reply {
@@ -196,13 +196,13 @@ fn push_line(line: Line<'_>, number: u64, out: &mut RunWriter<'_>) {
                 ..Reply::default()
             };
             for thought in line.thoughts.0 {
-                append(&mut reply.reasoning, thought.subject.0);
-                append(&mut reply.reasoning, thought.description.0);
+                append(&mut reply.reasoning, thought.subject.text());
+                append(&mut reply.reasoning, thought.description.text());
             }
             reply.tool_calls = line.tool_calls.0.iter().map(call).collect();
             out.reply(spot, reply);
             for call in line.tool_calls.0 {
-                let at = time::iso(&call.timestamp);
+                let at = time::iso(call.timestamp.word());
                 let known = at != steersman_engine::Timestamp::UNKNOWN;
                 push_call_result(call, if known { Spot { at, ..spot } } else { spot }, out);
             }
@@ -213,8 +213,8 @@ fn push_line(line: Line<'_>, number: u64, out: &mut RunWriter<'_>) {
 
 fn call<'a>(call: &Call<'a>) -> ToolCall<'a> {
     ToolCall {
-        id: call.id.0.clone(),
-        name: call.name.0.clone(),
+        id: call.id.text(),
+        name: call.name.text(),
         arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
         ..ToolCall::default()
     }
@@ -224,12 +224,12 @@ fn call<'a>(call: &Call<'a>) -> ToolCall<'a> {
 fn push_call_result(call: Call<'_>, spot: Spot, out: &mut RunWriter<'_>) {
     let Some(raw) = call.result else { return };
     let (content, flag) = result_text(raw);
-    let is_error = match &*call.status {
+    let is_error = match call.status.word() {
         "error" | "cancelled" => Some(true),
         "success" => Some(false),
         _ => flag,
     };
-    let result = ToolResult { call_id: call.id.0, content, is_error, ..ToolResult::default() };
+    let result = ToolResult { call_id: call.id.text(), content, is_error, ..ToolResult::default() };
     out.push_result(spot, result);
 }
 
@@ -242,7 +242,7 @@ fn result_text(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
     }
     let parts = serde_json::from_str::<List<ResponsePart<'_>>>(raw.get()).unwrap_or_default();
     for part in parts.0 {
-        append(&mut text, part.text.0);
+        append(&mut text, part.text.text());
         let (body, is_error) = part.function_response.0.response.0.into_text();
         append(&mut text, body);
         flag = is_error.or(flag);
@@ -257,16 +257,16 @@ impl Session for GeminiSession {
         number: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let line = serde_json::from_str::<Line<'_>>(json)?;
+        let line = parse::<Line<'_>>(json)?;
         self.note(&line);
         if let Some(messages) = line.patch.0.messages {
             for message in elements(messages.get()) {
-                let Ok(inner) = serde_json::from_str::<Line<'_>>(message) else { continue };
+                let Ok(inner) = parse::<Line<'_>>(message) else { continue };
                 self.note(&inner);
-                self.hold(&inner.id, message, number, out);
+                self.hold(inner.id.word(), message, number, out);
             }
         } else if !line.kind.is_empty() {
-            self.hold(&line.id, json, number, out);
+            self.hold(line.id.word(), json, number, out);
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl Session for GeminiSession {
     }
 
     fn preview(&mut self, _list: &str, json: &str) {
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+        if let Ok(line) = parse::<Line<'_>>(json) {
             self.note(&line);
         }
     }

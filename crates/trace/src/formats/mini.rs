@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use steersman_engine::{Reply, ToolCall, ToolResult};
 
-use crate::lenient::{Count, Dollars, List, Obj, Str};
+use crate::lenient::{Count, Dollars, List, Obj, Str, parse};
 use crate::message::{Message, Parts};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session, set};
@@ -111,7 +111,7 @@ impl Session for MiniSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = serde_json::from_str::<Message<'_>>(json)?;
+        let message = parse::<Message<'_>>(json)?;
         let Obj(extra) = message
             .extra
             .map(|raw| serde_json::from_str::<Obj<Extra<'_>>>(raw.get()).unwrap_or_default())
@@ -119,7 +119,7 @@ impl Session for MiniSession {
         self.opening.ensure(line, out);
         let mut parts = message.into_parts(line);
         if !extra.timestamp.is_empty() {
-            parts.spot = Spot { at: time::any(&extra.timestamp), line };
+            parts.spot = Spot { at: time::any(extra.timestamp.word()), line };
         }
         if !parts.user.is_empty() {
             if self.has_task {
@@ -141,7 +141,7 @@ impl Session for MiniSession {
         match key {
             "info" => {
                 if let Ok(Obj(info)) = serde_json::from_str::<Obj<Info<'_>>>(json) {
-                    let name = info.config.0.model.0.model_name.0;
+                    let name = info.config.0.model.0.model_name.text();
                     self.opening.meta.model = Cow::Owned(name.into_owned());
                 }
             }
@@ -169,13 +169,13 @@ fn complete(reply: &mut Reply<'_>, extra: &Extra<'_>) {
     reply.usage = response.usage.0.usage();
     reply.usage.cost_nanodollars = extra.cost.0;
     if let Some(choice) = response.choices.0.first() {
-        reply.stop = stop_reason(&choice.finish_reason).or(reply.stop);
+        reply.stop = stop_reason(choice.finish_reason.word()).or(reply.stop);
     }
     if !reply.tool_calls.is_empty() {
         return;
     }
     let mut commands: Vec<String> =
-        extra.actions.0.iter().map(|action| action.command.to_string()).collect();
+        extra.actions.0.iter().map(|action| action.command.text().into_owned()).collect();
     if commands.is_empty() {
         commands.extend(fenced(&reply.text).map(str::to_owned));
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use steersman_engine::{CallFailure, Reply, Timestamp, ToolCall, ToolResult};
 
 use crate::content::append;
-use crate::lenient::{Count, Dollars, Flag, List, Obj, Raw, Str, raw_text};
+use crate::lenient::{Count, Dollars, Flag, List, Obj, Raw, Str, parse, raw_text};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session};
 use crate::steps::push_user;
@@ -126,23 +126,23 @@ impl Session for OpencodeSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = serde_json::from_str::<Message<'_>>(json)?;
+        let message = parse::<Message<'_>>(json)?;
         let Obj(info) = message.info;
         self.opening.ensure(line, out);
         let spot = Spot { at: millis(info.time.0.created), line };
-        match &*info.role {
+        match info.role.word() {
             "user" => {
                 let said = message.parts.0.into_iter().filter(|part| !part.synthetic.is_set());
-                push_user(spot, crate::content::join(said.map(|part| part.text.0)), out);
+                push_user(spot, crate::content::join(said.map(|part| part.text.text())), out);
             }
             "assistant" => {
                 push_steps(message.parts.0, spot, out);
                 let Obj(failure) = info.error;
-                if !failure.name.is_empty() && &*failure.name != "MessageAbortedError" {
+                if !failure.name.is_empty() && failure.name.word() != "MessageAbortedError" {
                     let Obj(data) = failure.data;
                     let status =
                         data.status_code.positive().and_then(|code| u16::try_from(code).ok());
-                    let message = data.message.0;
+                    let message = data.message.text();
                     out.failure(spot, CallFailure { status, message, ..CallFailure::default() });
                 }
             }
@@ -156,7 +156,7 @@ impl Session for OpencodeSession {
             && let Ok(Obj(info)) = serde_json::from_str::<Obj<SessionInfo<'_>>>(json)
             && !info.id.is_empty()
         {
-            self.opening.meta.id = Cow::Owned(info.id.0.into_owned());
+            self.opening.meta.id = Cow::Owned(info.id.text().into_owned());
         }
     }
 
@@ -165,10 +165,10 @@ impl Session for OpencodeSession {
     }
 
     fn preview(&mut self, _list: &str, json: &str) {
-        if let Ok(message) = serde_json::from_str::<Message<'_>>(json)
+        if let Ok(message) = parse::<Message<'_>>(json)
             && self.opening.meta.model.is_empty()
         {
-            self.opening.meta.model = Cow::Owned(message.info.0.model.0.into_owned());
+            self.opening.meta.model = Cow::Owned(message.info.0.model.text().into_owned());
         }
     }
 
@@ -187,12 +187,12 @@ fn push_steps(parts: Vec<Part<'_>>, spot: Spot, out: &mut RunWriter<'_>) {
     let mut results = Vec::new();
     let mut is_empty = true;
     for part in parts {
-        match &*part.kind {
-            "text" => append(&mut reply.text, part.text.0),
-            "reasoning" => append(&mut reply.reasoning, part.text.0),
+        match part.kind.word() {
+            "text" => append(&mut reply.text, part.text.text()),
+            "reasoning" => append(&mut reply.reasoning, part.text.text()),
             "tool" => take_tool(part, spot, &mut reply, &mut results),
             "step-finish" => {
-                reply.stop = stop_reason(&part.reason);
+                reply.stop = stop_reason(part.reason.word());
                 reply.usage = part.tokens.0.usage(part.cost);
                 push_step(std::mem::take(&mut reply), &mut results, spot, out);
                 is_empty = true;
@@ -215,20 +215,20 @@ fn take_tool<'a>(
 ) {
     let Obj(state) = part.state;
     reply.tool_calls.push(ToolCall {
-        id: part.call_id.0.clone(),
-        name: part.tool.0,
+        id: part.call_id.text(),
+        name: part.tool.text(),
         arguments: state.input.map_or(Cow::Borrowed(""), raw_text),
         ..ToolCall::default()
     });
-    let failed = &*state.status == "error";
-    if !failed && &*state.status != "completed" {
+    let failed = state.status.word() == "error";
+    if !failed && state.status.word() != "completed" {
         return;
     }
     let end = millis(state.time.0.end);
     let at = if end == Timestamp::UNKNOWN { spot.at } else { end };
     let result = ToolResult {
-        call_id: part.call_id.0,
-        content: if failed { state.error.0 } else { state.output.0 },
+        call_id: part.call_id.text(),
+        content: if failed { state.error.text() } else { state.output.text() },
         is_error: Some(failed),
         exit_code: state.metadata.0.exit.code(),
         ..ToolResult::default()

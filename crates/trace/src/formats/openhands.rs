@@ -7,7 +7,7 @@ use serde::Deserialize;
 use steersman_engine::{CallFailure, Reply, ToolCall, ToolResult};
 
 use crate::content::{Content, append};
-use crate::lenient::{Count, Flag, List, Obj, Raw, Str, raw_text};
+use crate::lenient::{Count, Flag, List, Obj, Raw, Str, parse, raw_text};
 use crate::message::{CallFields, or_else};
 use crate::run::RunEnd;
 use crate::session::{HeldTurn, Opening, Session, add_reply};
@@ -170,15 +170,15 @@ impl OpenHandsSession {
     }
 
     fn sdk_event(&mut self, event: Event<'_>, spot: Spot, out: &mut RunWriter<'_>) {
-        match &*event.kind {
+        match event.kind.word() {
             "MessageEvent" => {
                 let Obj(message) = event.llm_message;
                 let text = message.content.into_text();
-                if &*event.source == "agent" || &*message.role == "assistant" {
-                    let reasoning = message.reasoning_content.0;
+                if event.source.word() == "agent" || message.role.word() == "assistant" {
+                    let reasoning = message.reasoning_content.text();
                     let piece = Reply { text, reasoning, ..Reply::default() };
-                    add_reply(self.turn.reply(&event.llm_response_id, spot, out), piece);
-                } else if &*event.source == "user" {
+                    add_reply(self.turn.reply(event.llm_response_id.word(), spot, out), piece);
+                } else if event.source.word() == "user" {
                     self.turn.flush(out);
                     push_user(spot, text, out);
                 }
@@ -190,8 +190,8 @@ impl OpenHandsSession {
             }
             "AgentErrorEvent" | "UserRejectObservation" => {
                 let result = ToolResult {
-                    call_id: event.tool_call_id.0,
-                    content: or_else(event.error, event.rejection_reason).0,
+                    call_id: event.tool_call_id.text(),
+                    content: or_else(event.error, event.rejection_reason).text(),
                     is_error: Some(true),
                     ..ToolResult::default()
                 };
@@ -199,7 +199,7 @@ impl OpenHandsSession {
             }
             "ConversationErrorEvent" => {
                 self.turn.flush(out);
-                let message = event.detail.0;
+                let message = event.detail.text();
                 out.failure(spot, CallFailure { message, ..CallFailure::default() });
             }
             "Condensation" => {
@@ -215,16 +215,16 @@ impl OpenHandsSession {
         let raw = call.arguments.or(call.function.0.arguments).or(event.action);
         let piece = Reply {
             text: event.thought.into_text(),
-            reasoning: event.reasoning_content.0,
+            reasoning: event.reasoning_content.text(),
             tool_calls: vec![ToolCall {
-                id: event.tool_call_id.0,
-                name: event.tool_name.0,
+                id: event.tool_call_id.text(),
+                name: event.tool_name.text(),
                 arguments: raw.map_or(Cow::Borrowed(""), raw_text),
                 ..ToolCall::default()
             }],
             ..Reply::default()
         };
-        add_reply(self.turn.reply(&event.llm_response_id, spot, out), piece);
+        add_reply(self.turn.reply(event.llm_response_id.word(), spot, out), piece);
     }
 
     /// An event from before the SDK: `action` or `observation` is its name.
@@ -236,7 +236,7 @@ impl OpenHandsSession {
         let Obj(meta) = event.tool_call_metadata;
         if let Some(raw) = event.observation {
             let result = ToolResult {
-                call_id: meta.tool_call_id.0,
+                call_id: meta.tool_call_id.text(),
                 content: event.content.into_text(),
                 is_error: (raw_text(raw) == "error").then_some(true),
                 exit_code: event.extras.0.metadata.0.exit_code.code().or(event
@@ -253,10 +253,10 @@ impl OpenHandsSession {
             return;
         }
         let name = event.action.map_or(Cow::Borrowed(""), raw_text);
-        match (&*event.source, &*name) {
+        match (event.source.word(), &*name) {
             ("user", "message") => {
                 self.turn.flush(out);
-                push_user(spot, args.content.0, out);
+                push_user(spot, args.content.text(), out);
             }
             (
                 "agent",
@@ -265,10 +265,10 @@ impl OpenHandsSession {
             ("agent", _) => {
                 let Obj(response) = meta.model_response;
                 let mut piece = Reply { usage: response.usage.0.usage(), ..Reply::default() };
-                append(&mut piece.text, args.content.0);
-                append(&mut piece.text, or_else(args.thought, args.final_thought).0);
+                append(&mut piece.text, args.content.text());
+                append(&mut piece.text, or_else(args.thought, args.final_thought).text());
                 if let Some(choice) = response.choices.0.into_iter().next() {
-                    piece.stop = crate::stop::stop_reason(&choice.finish_reason);
+                    piece.stop = crate::stop::stop_reason(choice.finish_reason.word());
                     piece.tool_calls = choice
                         .message
                         .0
@@ -276,22 +276,22 @@ impl OpenHandsSession {
                         .0
                         .into_iter()
                         .map(CallFields::into_call)
-                        .filter(|call| call.id == meta.tool_call_id.0)
+                        .filter(|call| call.id == meta.tool_call_id.text())
                         .collect();
                 }
                 if piece.tool_calls.is_empty() && name != "message" {
                     piece.tool_calls.push(ToolCall {
-                        id: meta.tool_call_id.0,
+                        id: meta.tool_call_id.text(),
                         name: if meta.function_name.is_empty() {
                             name
                         } else {
-                            meta.function_name.0
+                            meta.function_name.text()
                         },
                         arguments: event.args.map_or(Cow::Borrowed(""), raw_text),
                         ..ToolCall::default()
                     });
                 }
-                add_reply(self.turn.reply(&response.id, spot, out), piece);
+                add_reply(self.turn.reply(response.id.word(), spot, out), piece);
             }
             _ => {}
         }
@@ -313,7 +313,7 @@ fn observation<'a>(call_id: Str<'a>, raw: Raw<'a>) -> ToolResult<'a> {
     let mut content = fields.content.into_text();
     append(&mut content, fields.output.into_text());
     ToolResult {
-        call_id: call_id.0,
+        call_id: call_id.text(),
         content,
         is_error: fields.is_error.0,
         exit_code: fields.exit_code.code().or(fields.metadata.0.exit_code.code()),
@@ -328,9 +328,9 @@ impl Session for OpenHandsSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let event = serde_json::from_str::<Event<'_>>(json)?;
+        let event = parse::<Event<'_>>(json)?;
         self.opening.ensure(line, out);
-        let spot = Spot { at: time::iso(&event.timestamp), line };
+        let spot = Spot { at: time::iso(event.timestamp.word()), line };
         if event.kind.is_empty() {
             self.old_event(event, spot, out);
         } else {

@@ -7,7 +7,7 @@ use steersman_engine::{Reply, ToolCall, ToolResult};
 
 use crate::content::append;
 use crate::formats::gemini::{FunctionResponse, ResponsePart};
-use crate::lenient::{Flag, List, Obj, Raw, Str, raw_text};
+use crate::lenient::{Flag, List, Obj, Raw, Str, parse, raw_text};
 use crate::run::RunEnd;
 use crate::session::{Opening, Session};
 use crate::steps::push_user;
@@ -90,10 +90,10 @@ impl QwenSession {
     fn note(&mut self, line: &Line<'_>) {
         let meta = &mut self.opening.meta;
         if !line.session_id.is_empty() {
-            meta.id = Cow::Owned(line.session_id.to_string());
+            meta.id = Cow::Owned(line.session_id.text().into_owned());
         }
         if !line.model.is_empty() && meta.model.is_empty() {
-            meta.model = Cow::Owned(line.model.to_string());
+            meta.model = Cow::Owned(line.model.text().into_owned());
         }
         meta.context_window = meta.context_window.or(line.context_window_size.positive());
     }
@@ -106,17 +106,17 @@ impl Session for QwenSession {
         number: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let line = serde_json::from_str::<Line<'_>>(json)?;
-        if !matches!(&*line.kind, "user" | "assistant" | "tool_result") {
+        let line = parse::<Line<'_>>(json)?;
+        if !matches!(line.kind.word(), "user" | "assistant" | "tool_result") {
             return Ok(());
         }
         if !self.opening.is_open() {
             self.note(&line);
         }
         self.opening.ensure(number, out);
-        let spot = Spot { at: time::iso(&line.timestamp), line: number };
+        let spot = Spot { at: time::iso(line.timestamp.word()), line: number };
         let parts = line.message.0.parts.0;
-        match &*line.kind {
+        match line.kind.word() {
             "assistant" => {
                 let usage = line.usage_metadata.0.usage();
                 out.reply(spot, reply(parts, usage));
@@ -124,7 +124,11 @@ impl Session for QwenSession {
             "tool_result" => push_results(parts, line.tool_call_result.0, spot, out),
             // Other kinds of user line are the client's own notices.
             _ if line.subtype.is_empty() => {
-                push_user(spot, crate::content::join(parts.into_iter().map(|p| p.text.0)), out);
+                push_user(
+                    spot,
+                    crate::content::join(parts.into_iter().map(|p| p.text.text())),
+                    out,
+                );
             }
             _ => {}
         }
@@ -132,7 +136,7 @@ impl Session for QwenSession {
     }
 
     fn preview(&mut self, _list: &str, json: &str) {
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+        if let Ok(line) = parse::<Line<'_>>(json) {
             self.note(&line);
         }
     }
@@ -148,15 +152,15 @@ fn reply(parts: Vec<Part<'_>>, usage: steersman_engine::Usage) -> Reply<'_> {
         let Obj(call) = part.function_call;
         if !call.name.is_empty() {
             reply.tool_calls.push(ToolCall {
-                id: call.id.0,
-                name: call.name.0,
+                id: call.id.text(),
+                name: call.name.text(),
                 arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
                 ..ToolCall::default()
             });
         } else if part.thought.is_set() {
-            append(&mut reply.reasoning, part.text.0);
+            append(&mut reply.reasoning, part.text.text());
         } else {
-            append(&mut reply.text, part.text.0);
+            append(&mut reply.text, part.text.text());
         }
     }
     reply
@@ -168,7 +172,7 @@ fn push_results(
     spot: Spot,
     out: &mut RunWriter<'_>,
 ) {
-    let stated = match &*summary.status {
+    let stated = match summary.status.word() {
         "error" | "cancelled" => Some(true),
         "success" => Some(false),
         _ => None,
@@ -178,16 +182,16 @@ fn push_results(
         let response = ResponsePart { text: part.text, function_response: part.function_response };
         let Obj(function) = response.function_response;
         let (mut content, flag) = function.response.0.into_text();
-        append(&mut content, response.text.0);
+        append(&mut content, response.text.text());
         let call_id =
-            if function.id.is_empty() { summary.call_id.0.clone() } else { function.id.0 };
+            if function.id.is_empty() { summary.call_id.text() } else { function.id.text() };
         let is_error = stated.or(flag);
         out.push_result(spot, ToolResult { call_id, content, is_error, ..ToolResult::default() });
         pushed = true;
     }
     if !pushed {
-        let content = summary.result_display.0;
-        let call_id = summary.call_id.0;
+        let content = summary.result_display.text();
+        let call_id = summary.call_id.text();
         let result = ToolResult { call_id, content, is_error: stated, ..ToolResult::default() };
         out.push_result(spot, result);
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use steersman_engine::{ToolCall, ToolResult};
 
 use crate::content::{Content, append};
-use crate::lenient::{Flag, Raw, Str, raw_text};
+use crate::lenient::{Flag, Raw, Str, parse, raw_text};
 use crate::run::RunEnd;
 use crate::session::{HeldTurn, Opening, Session, owned_call, set};
 use crate::steps::push_user;
@@ -50,7 +50,7 @@ pub(crate) struct Items {
 impl Items {
     /// Takes the next item. False if it is of a kind that says nothing about the run.
     pub(crate) fn take(&mut self, item: Item<'_>, spot: Spot, out: &mut RunWriter<'_>) -> bool {
-        match &*item.kind {
+        match item.kind.word() {
             "message" | "" => self.message(item, spot, out),
             "reasoning" => {
                 let mut text = item.summary.into_text();
@@ -62,17 +62,17 @@ impl Items {
                 let raw = item.arguments.or(item.input).or(item.action);
                 let name = if item.name.is_empty() { item.kind } else { item.name };
                 let call = ToolCall {
-                    id: item.call_id.0,
-                    name: name.0,
+                    id: item.call_id.text(),
+                    name: name.text(),
                     arguments: raw.map_or(Cow::Borrowed(""), raw_text),
                     ..ToolCall::default()
                 };
                 self.turn.reply("", spot, out).tool_calls.push(owned_call(call));
             }
             kind if kind.ends_with("_output") => {
-                let failed = matches!(&*item.status, "failed" | "incomplete").then_some(true);
+                let failed = matches!(item.status.word(), "failed" | "incomplete").then_some(true);
                 let result = ToolResult {
-                    call_id: item.call_id.0,
+                    call_id: item.call_id.text(),
                     content: item.output.map_or(Cow::Borrowed(""), output_text),
                     is_error: item.is_error.0.or(failed),
                     ..ToolResult::default()
@@ -85,7 +85,7 @@ impl Items {
     }
 
     fn message(&mut self, item: Item<'_>, spot: Spot, out: &mut RunWriter<'_>) {
-        match &*item.role {
+        match item.role.word() {
             "assistant" => {
                 let text = item.content.into_text().into_owned();
                 append(&mut self.turn.reply("", spot, out).text, Cow::Owned(text));
@@ -110,7 +110,7 @@ fn output_text(raw: &serde_json::value::RawValue) -> Cow<'_, str> {
     match raw.get().as_bytes().first() {
         Some(b'[') => serde_json::from_str::<Content<'_>>(raw.get())
             .map_or(Cow::Borrowed(raw.get()), Content::into_text),
-        Some(b'{') => match serde_json::from_str::<Body<'_>>(raw.get()) {
+        Some(b'{') => match parse::<Body<'_>>(raw.get()) {
             Ok(body) if !matches!(body.content, Content::Empty) => body.content.into_text(),
             _ => Cow::Borrowed(raw.get()),
         },
@@ -137,7 +137,7 @@ impl Session for ResponsesSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let item = serde_json::from_str::<Item<'_>>(json)?;
+        let item = parse::<Item<'_>>(json)?;
         self.opening.ensure(line, out);
         self.items.take(item, Spot { line, ..Spot::default() }, out);
         Ok(())

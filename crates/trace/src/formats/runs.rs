@@ -8,7 +8,8 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::extent::elements;
-use crate::lenient::{Count, Flag, Obj, Raw, Str};
+use crate::lenient::{Count, Flag, Obj, Raw, Str, Strict, parse};
+use crate::lines::why;
 use crate::message::Message;
 use crate::run::{Outcome, RunEnd, RunMeta};
 use crate::session::{Opening, Session, owned_reply, set};
@@ -57,13 +58,13 @@ pub(crate) fn outcome_member(json: &str) -> Option<Outcome> {
 }
 
 impl<'a, S: Default> RunFields<'a, S> {
-    fn meta(&self, line: u64) -> RunMeta<'_> {
+    fn meta(&self, line: u64) -> RunMeta<'a> {
         RunMeta {
-            id: Cow::Borrowed(&self.id),
-            agent: Cow::Borrowed(&self.agent),
-            model: Cow::Borrowed(&self.model),
-            task: Cow::Borrowed(&self.task),
-            instance: Cow::Borrowed(&self.instance),
+            id: self.id.text(),
+            agent: self.agent.text(),
+            model: self.model.text(),
+            task: self.task.text(),
+            instance: self.instance.text(),
             outcome: outcome(self.outcome.0.solved).or(outcome(self.correct)),
             context_window: self.context_window.positive(),
             line,
@@ -82,7 +83,7 @@ pub(crate) fn read_run(
     out: &mut RunWriter<'_>,
 ) -> serde_json::Result<()> {
     if text.len() <= MAX_WHOLE
-        && let Ok(mut run) = serde_json::from_str::<RunFields<'_, WholeSteps<'_>>>(text)
+        && let Ok(mut run) = parse::<RunFields<'_, WholeSteps<'_>>>(text)
     {
         let WholeSteps(messages) = std::mem::take(&mut run.steps);
         start(&run, name, line, out);
@@ -97,16 +98,16 @@ pub(crate) fn read_run(
         out.end(RunEnd::default());
         return Ok(());
     }
-    let run = serde_json::from_str::<RunFields<'_, Raw<'_>>>(text)?;
+    let run = parse::<RunFields<'_, Raw<'_>>>(text)?;
     start(&run, name, line, out);
     let mut steps = Steps::default();
     for (index, element) in elements(run.steps.map_or("", RawValue::get)).enumerate() {
         if out.is_done() {
             return Ok(());
         }
-        match serde_json::from_str(element) {
+        match parse::<Message<'_>>(element) {
             Ok(message) => steps.step(message, line, out),
-            Err(e) => out.problem(line, format!("step {index} is no step and is skipped: {e}")),
+            Err(e) => out.problem(line, format!("step {index} skipped: {}", why(&e))),
         }
     }
     steps.flush(out);
@@ -139,7 +140,7 @@ impl<'de> Visitor<'de> for WholeVisitor {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<WholeSteps<'de>, A::Error> {
         let mut steps = Vec::new();
-        while let Some(step) = seq.next_element()? {
+        while let Some(Strict(step)) = seq.next_element()? {
             if steps.len() == MAX_WHOLE_STEPS {
                 return Err(A::Error::custom("too many steps at once"));
             }
@@ -174,7 +175,7 @@ impl Session for RunSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = serde_json::from_str::<Message<'_>>(json)?;
+        let message = parse::<Message<'_>>(json)?;
         self.opening.ensure(line, out);
         self.steps.step_kept(message, line, out, |reply, agent| {
             (owned_reply(reply), Cow::Owned(agent.into_owned()))

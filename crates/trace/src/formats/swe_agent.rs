@@ -6,7 +6,7 @@ use serde::Deserialize;
 use steersman_engine::{Reply, ToolCall, ToolResult};
 
 use crate::content::Content;
-use crate::lenient::{List, Obj, Str};
+use crate::lenient::{List, Obj, Str, parse};
 use crate::message::Message;
 use crate::run::RunEnd;
 use crate::session::{Opening, Session, set};
@@ -96,7 +96,7 @@ impl SweAgentSession {
     }
 
     fn note_task(&mut self, message: Message<'_>) {
-        if self.task.is_empty() && &*message.role == "user" && !message.is_demo.is_set() {
+        if self.task.is_empty() && message.role.word() == "user" && !message.is_demo.is_set() {
             self.task = message.content.into_text().into_owned();
         }
     }
@@ -109,8 +109,10 @@ impl SweAgentSession {
             }
             push_user(spot, Cow::Borrowed(&self.task), out);
         }
-        let text = if turn.response.is_empty() { turn.thought.0 } else { turn.response.0 };
-        let action = turn.action.trim();
+        let text =
+            if turn.response.is_empty() { turn.thought.text() } else { turn.response.text() };
+        let action = turn.action.text();
+        let action = action.trim();
         let mut reply = Reply { text, ..Reply::default() };
         if !action.is_empty() {
             reply.tool_calls.push(call(action));
@@ -144,13 +146,13 @@ impl Session for SweAgentSession {
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
         if self.reads_history {
-            let message = serde_json::from_str::<Message<'_>>(json)?;
+            let message = parse::<Message<'_>>(json)?;
             self.opening.ensure(line, out);
             if !message.is_demo.is_set() {
                 push_parts(message.into_parts(line), out);
             }
         } else {
-            let turn = serde_json::from_str::<Turn<'_>>(json)?;
+            let turn = parse::<Turn<'_>>(json)?;
             self.opening.ensure(line, out);
             self.turn(turn, line, out);
         }
@@ -163,11 +165,11 @@ impl Session for SweAgentSession {
             "replay_config" => {
                 // Written as JSON inside a string.
                 let Ok(text) = serde_json::from_str::<Str<'_>>(json) else { return };
-                let text = if text.is_empty() { json } else { &text };
-                if let Ok(config) = serde_json::from_str::<Obj<ReplayConfig<'_>>>(text) {
+                let text = if text.is_empty() { Cow::Borrowed(json) } else { text.text() };
+                if let Ok(config) = serde_json::from_str::<Obj<ReplayConfig<'_>>>(&text) {
                     let model = config.0.agent.0.model.0;
                     let name = crate::message::or_else(model.name, model.model_name);
-                    self.opening.meta.model = Cow::Owned(name.0.into_owned());
+                    self.opening.meta.model = Cow::Owned(name.text().into_owned());
                 }
             }
             _ => {}
@@ -190,7 +192,7 @@ impl Session for SweAgentSession {
 
     fn preview(&mut self, list: &str, json: &str) {
         if list == "history"
-            && let Ok(message) = serde_json::from_str::<Message<'_>>(json)
+            && let Ok(message) = parse::<Message<'_>>(json)
         {
             self.note_task(message);
         }

@@ -10,6 +10,7 @@ use super::tally::Tally;
 pub(super) fn read(log: &str) -> Option<TestReport> {
     let mut tally = Tally::default();
     let mut skipped = 0_u32;
+    let mut reported = 0_u32;
     let mut list = List::None;
     let mut totals = (0_u32, 0_u32);
     for line in log.lines() {
@@ -35,8 +36,12 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
             }
         } else {
             list = List::None;
+            let not_run = text.contains("***Skipped") || text.contains("***Not Run (Disabled)");
+            reported = reported.saturating_add(u32::from(not_run));
         }
     }
+    // The list may be cut off, and so may the lines per test.
+    let skipped = skipped.max(reported);
     let (total, failed) = totals;
     if tally.found() {
         tally.add(total.saturating_sub(failed).saturating_sub(skipped), failed, skipped);

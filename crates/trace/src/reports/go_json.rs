@@ -33,6 +33,7 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
     // Failed tests per package; packages are bounded by the length of the log.
     let mut failed: BTreeMap<String, u32> = BTreeMap::new();
     let mut events = false;
+    let mut complete = false;
     for line in log.lines() {
         if !line.starts_with('{') || line.len() > MAX_LINE {
             if events && let Some((package, PackageEnd::Broken)) = package_line(line) {
@@ -43,6 +44,7 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
         }
         let Ok(event) = serde_json::from_str::<Line<'_>>(line) else { continue };
         events |= !event.package.is_empty() || event.action.starts_with("build-");
+        complete |= event.test.is_none() && matches!(&*event.action, "pass" | "fail" | "skip");
         match (&*event.action, event.test) {
             ("pass", Some(_)) => tally.add(1, 0, 0),
             ("skip", Some(_)) => tally.add(0, 0, 1),
@@ -64,5 +66,6 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
             _ => {}
         }
     }
-    tally.finish()
+    // Passed tests alone say nothing about those that were cut off.
+    tally.finish().filter(|report| complete || report.failed > 0)
 }

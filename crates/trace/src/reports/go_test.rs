@@ -12,7 +12,10 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
     for line in log.lines() {
         found.take_line(line);
     }
-    found.end_package("", false);
+    // Passed tests alone say nothing about those that were cut off.
+    if found.verdict || !found.failing.is_empty() {
+        found.end_package("");
+    }
     found.tally.finish()
 }
 
@@ -23,6 +26,8 @@ struct Found<'a> {
     passed: u32,
     skipped: u32,
     failing: Vec<&'a str>,
+    /// `PASS` stands below them: that of a package whose own line is missing.
+    verdict: bool,
 }
 
 impl<'a> Found<'a> {
@@ -33,23 +38,25 @@ impl<'a> Found<'a> {
                 "SKIP" => self.skipped += 1,
                 _ => self.failing.push(name),
             }
+        } else if line == "PASS" {
+            self.verdict = true;
         } else if let Some((package, end)) = package_line(line) {
             match end {
                 PackageEnd::Ok => {
                     let verbose = self.passed > 0 || self.skipped > 0;
                     self.passed += u32::from(!verbose);
-                    self.end_package(package, true);
+                    self.end_package(package);
                 }
-                PackageEnd::Empty => self.end_package(package, true),
+                PackageEnd::Empty => self.end_package(package),
                 PackageEnd::Failed => {
                     if self.failing.is_empty() {
                         // A panic outside a test, a timeout, an exit code of its own.
                         self.tally.add_failing(package);
                     }
-                    self.end_package(package, true);
+                    self.end_package(package);
                 }
                 PackageEnd::Broken => {
-                    self.end_package(package, true);
+                    self.end_package(package);
                     self.tally.add_failing(package);
                     self.tally.mark_broken();
                 }
@@ -57,12 +64,9 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds the tests of a package. Its line is itself a result, so `told` packages without tests
-    /// still make a report.
-    fn end_package(&mut self, package: &str, told: bool) {
-        if !told && self.passed == 0 && self.skipped == 0 && self.failing.is_empty() {
-            return;
-        }
+    /// Adds the tests of a package; its name is empty if it is not known.
+    fn end_package(&mut self, package: &str) {
+        self.verdict = false;
         self.tally.add(std::mem::take(&mut self.passed), 0, std::mem::take(&mut self.skipped));
         for name in self.failing.drain(..) {
             if package.is_empty() {

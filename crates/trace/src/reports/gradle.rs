@@ -10,12 +10,15 @@ use super::tally::Tally;
 pub(super) fn read(log: &str) -> Option<TestReport> {
     let mut tally = Tally::default();
     let mut logged = Vec::new();
+    let mut complete = false;
     for line in log.lines() {
         let line = line.trim_end();
         if let Some((passed, failed, skipped)) = summary(line) {
             tally.add(passed, failed, skipped);
         } else if let Some(result) = logged_test(line) {
             logged.push(result);
+        } else if line.starts_with("BUILD SUCCESSFUL") {
+            complete = true;
         } else if line.starts_with("Execution failed for task '")
             && (line.contains("compileTest") || line.contains("estCompile"))
         {
@@ -23,6 +26,10 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
         }
     }
     let counted = tally.found();
+    // Passed tests alone say nothing about those that were cut off.
+    if !counted && !complete && logged.iter().all(|(_, status)| *status != "FAILED") {
+        return None;
+    }
     for (name, status) in logged {
         match status {
             "FAILED" if counted => tally.name_failing(name),

@@ -16,6 +16,7 @@ const ESCAPE: char = '\x1b';
 /// Returns the first [`HEAD`] and the last [`TAIL`] bytes of a long output, whole lines only, so
 /// that no number is read from half a line.
 pub(super) fn window(output: &str) -> Cow<'_, str> {
+    let output = without_ellipsis(output);
     if output.len() <= HEAD + TAIL {
         return Cow::Borrowed(output);
     }
@@ -24,6 +25,13 @@ pub(super) fn window(output: &str) -> Cow<'_, str> {
     let head = head.rfind('\n').map_or("", |at| &head[..=at]);
     let tail = tail.find('\n').map_or("", |at| &tail[at + 1..]);
     Cow::Owned([head, tail].concat())
+}
+
+/// Cuts the `...` off that some clients put behind a shortened output, so that a last line that is
+/// whole is read.
+fn without_ellipsis(text: &str) -> &str {
+    let text = text.trim_end();
+    text.strip_suffix("...").or_else(|| text.strip_suffix('…')).unwrap_or(text)
 }
 
 /// Removes terminal control sequences and backspaces, and turns lone carriage returns into line
@@ -39,16 +47,18 @@ pub(super) fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
     while let Some(at) = rest.find([ESCAPE, '\x08', '\r']) {
         cleaned.push_str(&rest[..at]);
         rest = &rest[at..];
-        if rest.starts_with(ESCAPE) {
-            rest = skip_sequence(rest);
-        } else {
-            if rest.starts_with('\r') {
+        rest = match rest.as_bytes() {
+            [b'\x1b', ..] => skip_sequence(rest),
+            [b'\r', b'\n', ..] => {
                 cleaned.push('\n');
-                rest = rest.strip_prefix("\r\n").map_or(&rest[1..], |after| after);
-                continue;
+                &rest[2..]
             }
-            rest = &rest[1..];
-        }
+            [b'\r', ..] => {
+                cleaned.push('\n');
+                &rest[1..]
+            }
+            _ => &rest[1..],
+        };
     }
     cleaned.push_str(rest);
     Cow::Owned(cleaned)

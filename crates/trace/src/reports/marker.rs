@@ -58,7 +58,7 @@ static FINDER: LazyLock<Option<Finder>> = LazyLock::new(|| {
         }
     }
     let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
+        .match_kind(MatchKind::LeftmostFirst)
         .kind(Some(AhoCorasickKind::DFA))
         .build(&texts)
         .ok()?;

@@ -25,7 +25,7 @@ pub(super) fn read(log: &str) -> Option<TestReport> {
             }
         } else if let Some(place) = line.strip_prefix("test at ") {
             // `a.test.js:2:25`: lines move, files stay.
-            file = place.splitn(2, ':').next().unwrap_or_default();
+            file = place.split(':').next().unwrap_or_default();
         } else if let Some(name) = line.strip_prefix("✖ ")
             && !file.is_empty()
         {

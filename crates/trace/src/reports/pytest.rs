@@ -28,8 +28,10 @@ struct Found<'a> {
     tally: Tally,
     /// Tests named with their result, by the short summary or `-v`.
     named: Vec<(&'a str, Status)>,
-    /// Files that could not be collected.
+    /// Files that could not be collected, by the short summary.
     uncollected: Vec<&'a str>,
+    /// The same by the titles of their sections, where paths may begin elsewhere.
+    collecting: Vec<&'a str>,
     /// Titles of failure sections, with the first location below each.
     sections: Vec<(&'a str, Option<&'a str>)>,
     only_errors: bool,
@@ -39,10 +41,12 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn take_line(&mut self, line: &'a str) {
         let line = line.trim_end();
+        // With `-v`, what happens while tests are collected follows on the same line.
+        let line = line.strip_prefix("collecting ... ").unwrap_or(line);
         let Some(&first) = line.as_bytes().first() else { return };
         if let Some(summary) = Summary::read(line) {
             let Summary { passed, failed, errors, skipped } = summary;
-            self.only_errors |= errors > 0 && passed + failed + skipped == 0;
+            self.only_errors |= errors > 0 && (passed, failed, skipped) == (0, 0, 0);
             self.tally.add(passed, failed.saturating_add(errors), skipped);
         } else if first == b'_' {
             self.take_title(line);
@@ -52,6 +56,8 @@ impl<'a> Found<'a> {
             || line.starts_with("INTERNALERROR> ")
             || line.starts_with("ERROR: not found: ")
             || line.starts_with("ERROR: file or directory not found: ")
+            || (line.starts_with("ERROR: usage: ") && line.contains("[file_or_dir]"))
+            || is_failed_collection(line)
         {
             self.tally.mark_broken();
         } else if let Some((name, status)) = named_first(line).or_else(|| named_last(line)) {
@@ -72,7 +78,7 @@ impl<'a> Found<'a> {
             return;
         };
         if let Some(path) = title.strip_prefix("ERROR collecting ") {
-            self.uncollected.push(path);
+            self.collecting.push(path);
             return;
         }
         let name = title
@@ -87,6 +93,9 @@ impl<'a> Found<'a> {
     fn finish(mut self) -> Option<TestReport> {
         if !self.tally.found() {
             self.count_named();
+        }
+        if self.uncollected.is_empty() {
+            self.uncollected = std::mem::take(&mut self.collecting);
         }
         // A file that failed to load is named in lines that mean little without a summary.
         if self.tally.found() {
@@ -105,8 +114,12 @@ impl<'a> Found<'a> {
         self.tally.finish()
     }
 
-    /// Counts the tests that are named, each once.
+    /// Counts the tests that are named, each once. Passed ones alone say nothing about those that
+    /// were cut off.
     fn count_named(&mut self) {
+        if !self.named.iter().any(|(_, status)| *status == Status::Failed) {
+            return;
+        }
         self.named.sort_by_key(|(name, status)| (*name, *status != Status::Failed));
         self.named.dedup_by_key(|(name, _)| *name);
         for (_, status) in &self.named {
@@ -178,6 +191,8 @@ impl Summary {
                 "error" | "errors" => &mut summary.errors,
                 "skipped" | "xfailed" | "subtests skipped" => &mut summary.skipped,
                 "deselected" | "rerun" => &mut 0,
+                // In the frame and alone they say that no test was found.
+                "warning" | "warnings" if line.starts_with('=') => &mut 0,
                 "warning" | "warnings" => continue,
                 _ => return None,
             };
@@ -226,6 +241,14 @@ fn named_last(line: &str) -> Option<(&str, Status)> {
         let at = line.rfind(word)?;
         let rest = line[at + word.len()..].trim_start();
         (rest.is_empty() || rest.starts_with(['[', '('])).then(|| (line[..at].trim_end(), *status))
+    })
+}
+
+/// Whether a line is `collected 0 items / 1 error`.
+fn is_failed_collection(line: &str) -> bool {
+    let parts = line.strip_prefix("collected ").map(|counts| counts.split(" / "));
+    parts.is_some_and(|mut parts| {
+        parts.any(|part| matches!(counted(part), Some((_, "error" | "errors"))))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use steersman_engine::TestReport;
 
-use super::count::labelled;
+use super::count::{counted, labelled, number};
 use super::tally::Tally;
 
 /// Reads the totals, which name no time; without them the lines per class, which do.
@@ -51,8 +51,13 @@ fn without_level(line: &str) -> &str {
     }
 }
 
-/// Reads `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1, Time elapsed: 0.05 s <<< FAILURE!`.
+/// Reads `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1, Time elapsed: 0.05 s <<< FAILURE!`,
+/// and `OK (3 tests)` of JUnit 4's text runner.
 fn counts(text: &str) -> Option<(u32, u32, u32)> {
+    if let Some(items) = text.strip_prefix("OK (") {
+        let (run, what) = counted(items)?;
+        return matches!(what, "test)" | "tests)").then_some((run, 0, 0));
+    }
     let mut items = text.strip_prefix("Tests run:").map(|_| text.split(','))?;
     let (_, run) = labelled(items.next()?)?;
     let (mut failures, mut errors, mut skipped) = (None, 0, 0);
@@ -69,14 +74,19 @@ fn counts(text: &str) -> Option<(u32, u32, u32)> {
 }
 
 /// Reads `com.x.FooTest.testBar -- Time elapsed: 0.01 s <<< FAILURE!`, and its older form
-/// `testBar(com.x.FooTest)  Time elapsed: 0.01 sec  <<< ERROR!`, under one name.
+/// `testBar(com.x.FooTest)  Time elapsed: 0.01 sec  <<< ERROR!`, and `1) testBar(com.x.FooTest)`
+/// of JUnit 4's text runner, under one name.
 fn failing_test(text: &str) -> Option<String> {
-    let test = text.strip_suffix("<<< FAILURE!").or_else(|| text.strip_suffix("<<< ERROR!"))?;
-    let (name, _) = test.split_once("Time elapsed:")?;
+    let failed = text.strip_suffix("<<< FAILURE!").or_else(|| text.strip_suffix("<<< ERROR!"));
+    let name = match failed {
+        Some(test) => test.split_once("Time elapsed:")?.0,
+        None => number(text)?.1.strip_prefix(") ").filter(|name| name.ends_with(')'))?,
+    };
     let name = name.trim_end().trim_end_matches("--").trim();
     match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
         Some((test, class)) if !class.is_empty() => Some(format!("{class}.{test}")),
-        _ => Some(name.to_owned()),
+        _ if failed.is_some() => Some(name.to_owned()),
+        _ => None,
     }
 }
 

@@ -7,13 +7,13 @@ use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink};
 
 /// Writes one line per call.
 #[derive(Debug, Default)]
-pub struct Log {
+pub(crate) struct Log {
     /// The lines so far.
-    pub text: String,
+    pub(crate) text: String,
     /// The problems so far.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// Runs begun.
-    pub runs: usize,
+    pub(crate) runs: usize,
 }
 
 impl RunSink for Log {
