@@ -98,6 +98,11 @@ impl Screen {
     }
 }
 
+/// Writes a message that brings its own layout to standard error.
+pub(crate) fn say(message: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{message}");
+}
+
 /// Writes one message line to standard error. Failing to write it is nobody's business: there is
 /// no place left to say so.
 pub(crate) fn complain(screen: Screen, tone: Tone, label: &str, message: &str) {

@@ -407,3 +407,28 @@ fn the_page_is_written_and_a_bad_place_is_an_error() {
     assert_eq!(done.code, Some(1));
     assert!(done.err.contains("absent/page.html"), "{}", done.err);
 }
+
+/// With UPDATE_GOLDEN set, the blocks are written instead.
+#[test]
+fn the_manual_shows_real_output() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/replay.md");
+    let manual = fs::read_to_string(&path).unwrap();
+    let mut fresh = String::new();
+    let mut rest = manual.as_str();
+    let mut blocks = 0;
+    while let Some((before, block)) = rest.split_once("```text\n$ steersman replay ") {
+        let (command, output) = block.split_once('\n').unwrap();
+        let (_, after) = output.split_once("```").unwrap();
+        let done = run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.code, Some(0), "{command}: {}", done.err);
+        fresh += &format!("{before}```text\n$ steersman replay {command}\n{}```", done.out);
+        (rest, blocks) = (after, blocks + 1);
+    }
+    fresh += rest;
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, &fresh).unwrap();
+        return;
+    }
+    assert!(blocks > 0);
+    assert!(fresh == manual, "docs/replay.md shows old output: run the tests with UPDATE_GOLDEN=1");
+}

@@ -19,7 +19,7 @@ Examples:
 Exit status:
   0    everything was read and judged
   1    nothing could be judged, the policy is bad, or writing failed
-  2    the command line is wrong
+  2    the command line is wrong, or does not say which run to explain
   3    runs were judged, but parts of the input could not be read
   130  interrupted; the totals so far were printed";
 

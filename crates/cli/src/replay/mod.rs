@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 pub(crate) use args::ReplayArgs;
 
-use crate::screen::{Colour, Screen, Tone, complain};
+use crate::screen::{Colour, Screen, say};
 use plan::Plan;
 
 /// How `steersman replay` ends.
@@ -67,12 +67,12 @@ pub(crate) fn run(args: ReplayArgs, colour: Colour) -> ExitCode {
     let plan = match Plan::new(args) {
         Ok(plan) => plan,
         Err(error) => {
-            complain(errors, Tone::Bad, "error", &error);
+            say(&error);
             return Ending::Failed.into();
         }
     };
     for notice in &plan.notices {
-        complain(errors, Tone::Warn, "notice", notice);
+        say(notice);
     }
     session::run(plan, Screen::stdout(colour), errors).into()
 }

@@ -59,7 +59,9 @@ struct Job {
 }
 
 /// Units that are read or wait to be, per worker.
-const UNITS_PER_WORKER: usize = 4;
+const UNITS_PER_WORKER: usize = 2;
+/// Units that wait to be read. A unit holds megabytes, so this many for any number of workers.
+const MAX_WAITING: usize = 4;
 /// Batches of results that a unit may be ahead.
 const BATCHES_AHEAD: usize = 4;
 /// Weight at which a batch is passed on; about its bytes.
@@ -71,7 +73,7 @@ impl Pipeline {
         let jobs = jobs.max(1);
         let stop = Arc::new(AtomicBool::new(false));
         let (entry_sender, entries) = sync_channel(jobs * UNITS_PER_WORKER);
-        let (job_sender, job_receiver) = sync_channel(jobs);
+        let (job_sender, job_receiver) = sync_channel(jobs.min(MAX_WAITING));
         let job_receiver = Arc::new(Mutex::new(job_receiver));
         let setup = Arc::new(setup);
         let mut threads: Vec<JoinHandle<()>> = (0..jobs)

@@ -49,7 +49,7 @@ pub(crate) enum View {
 
 impl Plan {
     /// More threads than this are never started.
-    const MAX_JOBS: usize = 256;
+    const MAX_JOBS: usize = 64;
 
     /// The plan behind the arguments, or what is wrong with the policies.
     pub(crate) fn new(args: ReplayArgs) -> Result<Self, String> {
