@@ -1,4 +1,5 @@
 //! Properties that hold for any sequence of events: determinism, resumption, bounds.
+#![expect(clippy::unwrap_used, reason = "strategies run in tests only")]
 
 use std::borrow::Cow;
 use std::sync::Arc;
