@@ -89,7 +89,7 @@ struct ShowArgs {
 }
 
 /// Splits `key=value`. An equals sign in quotes belongs to the key.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     let mut quote = None;
     for (at, c) in text.char_indices() {
         match (quote, c) {

@@ -186,6 +186,12 @@ pub(crate) fn is_file_key(path: &[String], name: &str) -> bool {
     FILE_KEYS.contains(&(section, name))
 }
 
+/// The names that a table may hold, where they are not of the user's choice, each with the value it
+/// stands in place of: texts have the names of the built-in ones.
+pub(crate) fn names(path: &[&str]) -> &'static [(&'static str, &'static str)] {
+    if path == ["texts"] { steersman_engine::built_in_texts() } else { &[] }
+}
+
 /// The shape that a schema describes.
 fn read(schema: &Json) -> Shape {
     if let Some(words) = words(schema) {

@@ -4,8 +4,34 @@
 //! several threads; [`Unit::read`] pushes every run's events into a [`RunSink`] as they are parsed,
 //! borrowing from the input, so that a run is never held as a whole.
 
+mod content;
+mod detect;
+mod documents;
+mod exit_code;
+mod extent;
+mod feed;
+mod format;
+mod formats;
+mod inflate;
+mod lenient;
+mod lines;
+mod message;
+pub mod reports;
 mod run;
+mod session;
+mod shape;
 mod sink;
+mod source;
+mod spoken;
+mod steps;
+mod stop;
+mod time;
+mod units;
+mod usage;
+mod writer;
 
+pub use format::Format;
 pub use run::{Outcome, RunEnd, RunMeta};
 pub use sink::{Flow, Problem, RunSink};
+pub use source::{OpenError, Source, group, open, open_reader, read_bytes};
+pub use units::{Unit, Units};

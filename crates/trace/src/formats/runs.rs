@@ -1,0 +1,213 @@
+//! The runs format: one object per run, with its steps.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::extent::elements;
+use crate::lenient::{Count, Flag, Obj, Raw, Str};
+use crate::message::Message;
+use crate::run::{Outcome, RunEnd, RunMeta};
+use crate::session::{Opening, Session, owned_reply, set};
+use crate::steps::Steps;
+use crate::writer::RunWriter;
+
+/// Longest run that is parsed in one go; a longer one is parsed step by step.
+const MAX_WHOLE: usize = 4 << 20;
+/// Most steps that are parsed in one go.
+const MAX_WHOLE_STEPS: usize = 20_000;
+
+/// A run as written. `S` is how its steps are taken: parsed at once, or as raw text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "S: Deserialize<'de> + Default"))]
+struct RunFields<'a, S: Default> {
+    #[serde(borrow)]
+    id: Str<'a>,
+    #[serde(borrow)]
+    agent: Str<'a>,
+    #[serde(borrow)]
+    model: Str<'a>,
+    #[serde(borrow)]
+    task: Str<'a>,
+    #[serde(borrow)]
+    instance: Str<'a>,
+    outcome: Obj<OutcomeFields>,
+    correct: Flag,
+    context_window: Count,
+    steps: S,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutcomeFields {
+    solved: Flag,
+}
+
+/// The graded outcome from a flag.
+pub(crate) fn outcome(solved: Flag) -> Option<Outcome> {
+    solved.0.map(|solved| if solved { Outcome::Solved } else { Outcome::Unsolved })
+}
+
+/// The graded outcome from an `outcome` member.
+pub(crate) fn outcome_member(json: &str) -> Option<Outcome> {
+    outcome(serde_json::from_str::<Obj<OutcomeFields>>(json).ok()?.0.solved)
+}
+
+impl<'a, S: Default> RunFields<'a, S> {
+    fn meta(&self, line: u64) -> RunMeta<'_> {
+        RunMeta {
+            id: Cow::Borrowed(&self.id),
+            agent: Cow::Borrowed(&self.agent),
+            model: Cow::Borrowed(&self.model),
+            task: Cow::Borrowed(&self.task),
+            instance: Cow::Borrowed(&self.instance),
+            outcome: outcome(self.outcome.0.solved).or(outcome(self.correct)),
+            context_window: self.context_window.positive(),
+            line,
+        }
+    }
+}
+
+/// Reads the run in `text`; `name` is used if it has no id.
+///
+/// # Errors
+/// If the text is not a valid JSON object; nothing was pushed then.
+pub(crate) fn read_run(
+    text: &str,
+    name: &str,
+    line: u64,
+    out: &mut RunWriter<'_>,
+) -> serde_json::Result<()> {
+    if text.len() <= MAX_WHOLE
+        && let Ok(mut run) = serde_json::from_str::<RunFields<'_, WholeSteps<'_>>>(text)
+    {
+        let WholeSteps(messages) = std::mem::take(&mut run.steps);
+        start(&run, name, line, out);
+        let mut steps = Steps::default();
+        for message in messages {
+            if out.is_done() {
+                return Ok(());
+            }
+            steps.step(message, line, out);
+        }
+        steps.flush(out);
+        out.end(RunEnd::default());
+        return Ok(());
+    }
+    let run = serde_json::from_str::<RunFields<'_, Raw<'_>>>(text)?;
+    start(&run, name, line, out);
+    let mut steps = Steps::default();
+    for (index, element) in elements(run.steps.map_or("", RawValue::get)).enumerate() {
+        if out.is_done() {
+            return Ok(());
+        }
+        match serde_json::from_str(element) {
+            Ok(message) => steps.step(message, line, out),
+            Err(e) => out.problem(line, format!("step {index} is no step and is skipped: {e}")),
+        }
+    }
+    steps.flush(out);
+    out.end(RunEnd::default());
+    Ok(())
+}
+
+fn start<S: Default>(run: &RunFields<'_, S>, name: &str, line: u64, out: &mut RunWriter<'_>) {
+    let mut meta = run.meta(line);
+    if meta.id.is_empty() {
+        meta.id = Cow::Borrowed(name);
+    }
+    out.start(&meta);
+}
+
+/// Steps that are all parsed at once. Fails on too many of them, or on one that is no object.
+#[derive(Debug, Default)]
+struct WholeSteps<'a>(Vec<Message<'a>>);
+
+struct WholeVisitor;
+
+impl<'de> Visitor<'de> for WholeVisitor {
+    type Value = WholeSteps<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of steps")
+    }
+    fn visit_unit<E>(self) -> Result<WholeSteps<'de>, E> {
+        Ok(WholeSteps::default())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<WholeSteps<'de>, A::Error> {
+        let mut steps = Vec::new();
+        while let Some(step) = seq.next_element()? {
+            if steps.len() == MAX_WHOLE_STEPS {
+                return Err(A::Error::custom("too many steps at once"));
+            }
+            steps.push(step);
+        }
+        Ok(WholeSteps(steps))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for WholeSteps<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(WholeVisitor)
+    }
+}
+
+/// A single run that is a document of its own, read step by step.
+pub(crate) struct RunSession {
+    opening: Opening,
+    steps: Steps<'static>,
+}
+
+impl RunSession {
+    pub(crate) fn new(id: &str) -> Self {
+        Self { opening: Opening::of(id, ""), steps: Steps::default() }
+    }
+}
+
+impl Session for RunSession {
+    fn element(
+        &mut self,
+        json: &str,
+        line: u64,
+        out: &mut RunWriter<'_>,
+    ) -> serde_json::Result<()> {
+        let message = serde_json::from_str::<Message<'_>>(json)?;
+        self.opening.ensure(line, out);
+        self.steps.step_kept(message, line, out, |reply, agent| {
+            (owned_reply(reply), Cow::Owned(agent.into_owned()))
+        });
+        Ok(())
+    }
+
+    fn member(&mut self, key: &str, json: &str) {
+        let meta = &mut self.opening.meta;
+        match key {
+            "id" => set(&mut meta.id, json),
+            "agent" => set(&mut meta.agent, json),
+            "model" => set(&mut meta.model, json),
+            "task" => set(&mut meta.task, json),
+            "instance" => set(&mut meta.instance, json),
+            "outcome" => meta.outcome = outcome_member(json).or(meta.outcome),
+            "correct" => {
+                meta.outcome = serde_json::from_str(json).ok().and_then(outcome).or(meta.outcome);
+            }
+            "context_window" => {
+                meta.context_window =
+                    serde_json::from_str::<Count>(json).ok().and_then(Count::positive);
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_list(&mut self, key: &str) -> bool {
+        key == "steps"
+    }
+
+    fn finish(&mut self, end: RunEnd, out: &mut RunWriter<'_>) {
+        self.steps.flush(out);
+        self.opening.close(end, out);
+    }
+}
