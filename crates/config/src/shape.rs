@@ -107,8 +107,7 @@ fn fill_tables(shape: &Shape, json: &mut Json) {
                 }
             }
         }
-        (Shape::Table(entry), Json::Object(members)) if matches!(&**entry, Shape::Section(keys) if keys.iter().all(|key| !key.required)) =>
-        {
+        (Shape::Table(entry), Json::Object(members)) if entry.has_defaults() => {
             members.insert(ANY.to_owned(), Json::Object(Map::new()));
         }
         _ => {}
@@ -116,6 +115,11 @@ fn fill_tables(shape: &Shape, json: &mut Json) {
 }
 
 impl Shape {
+    /// Whether it is a section none of whose keys must be named.
+    fn has_defaults(&self) -> bool {
+        matches!(self, Self::Section(keys) if keys.iter().all(|key| !key.required))
+    }
+
     /// The key of a section.
     pub(crate) fn key(&self, name: &str) -> Option<&Key> {
         let Self::Section(keys) = self else { return None };
@@ -162,7 +166,7 @@ impl Shape {
             .to_value();
         let preset = Key {
             name: "preset".to_owned(),
-            doc: "Shorthand: sets the numbers of a preset; keys beside it come on top. Default: none."
+            doc: "Sets the numbers of a preset; keys beside it come on top. Default: none."
                 .to_owned(),
             nullable: false,
             required: false,

@@ -230,10 +230,8 @@ fn single_keys_are_set() {
     );
     check_sets(
         &[("base", "classic")],
-        Err(
-            "--set base=classic: error: base: cannot be set over a policy\n  |\n  | base=classic\n  \
-             | ^^^^\n  = help: name the policy to start from instead",
-        ),
+        Err("--set base=classic: error: base: cannot be set over a policy\n  |\n  \
+             | base=classic\n  | ^^^^\n  = help: name the policy to start from instead"),
     );
     check_sets(
         &[(&["a"; 40].join("."), "1")],
