@@ -105,6 +105,12 @@ const TEXTS: &[(&str, &str)] = &[
     ("stop", "The run was ended: {reason}."),
 ];
 
+/// The built-in texts by template name, as a policy may replace them under `texts`.
+#[must_use]
+pub const fn built_in_texts() -> &'static [(&'static str, &'static str)] {
+    TEXTS
+}
+
 /// The message of a decision; `None` for actions that need none.
 pub(crate) fn intervention(
     action: Action,
