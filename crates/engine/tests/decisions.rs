@@ -25,11 +25,12 @@ fn check(policy: &Policy, run: &Script, expected: &[(u32, Action, &str)]) {
 }
 
 /// The last decision of a run, whatever it is.
+#[track_caller]
 fn last(run: &Script, policy: &Policy) -> Decision {
     let mut engine = Engine::new(Arc::new(policy.clone()), run.info.clone());
     let at = |n: usize| Timestamp(1_000_000 + n as u64 * 1000);
     let decisions = run.events.iter().enumerate().map(|(n, event)| engine.handle(at(n), event));
-    decisions.last().expect("a run has events")
+    decisions.last().unwrap_or_else(|| unreachable!("a run has events"))
 }
 
 fn failure(status: u16, message: &str) -> Event<'static> {

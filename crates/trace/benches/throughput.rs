@@ -76,7 +76,8 @@ fn measure(name: &str, text: &[u8], compare: bool) {
         black_box(drain.events);
     });
     println!(
-        "{name:42} {:6.1} MB   reader {ours:5.0} MB/s   Value {value:5.0} MB/s   IgnoredAny {ignored:5.0} MB/s",
+        "{name:42} {:6.1} MB   reader {ours:5.0} MB/s   Value {value:5.0} MB/s   \
+         IgnoredAny {ignored:5.0} MB/s",
         text.len() as f64 / 1e6
     );
 }
@@ -116,7 +117,9 @@ fn made_up() -> Vec<u8> {
             let code = format!("fn step_{step}() {{\n\tprintln!(\"run {run}\");\n}}\n").repeat(30);
             steps.push(serde_json::json!({
                 "role": "assistant", "content": "Let me look at the next file.",
-                "tool_calls": [{"id": id, "name": "read", "arguments": {"path": format!("src/{step}.rs")}}],
+                "tool_calls": [{
+                    "id": id, "name": "read", "arguments": {"path": format!("src/{step}.rs")},
+                }],
                 "usage": {"input_tokens": 1000 + step, "output_tokens": 50},
             }));
             steps.push(serde_json::json!({"role": "tool", "tool_call_id": id, "content": code}));

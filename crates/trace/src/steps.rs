@@ -46,7 +46,8 @@ const MAX_HELD: usize = 8;
 ///   or calls of the same batch.
 ///
 /// Two texts in a row are sections of one reply. Three or more with no call to follow stay apart:
-/// that is an agent that only talks, and takes a turn each time. A step with its own `usage` was a reply of its own: nothing is added to it.
+/// that is an agent that only talks, and takes a turn each time. A step with its own `usage` was a
+/// reply of its own: nothing is added to it.
 #[derive(Debug, Default)]
 pub(crate) struct Steps<'a> {
     held: Vec<Pending<'a>>,
