@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use steersman_engine::Reply;
+use steersman_engine::{Reply, Usage};
 
 use crate::content::append;
 use crate::message::{Message, Parts};
+use crate::session::is_full;
 use crate::spoken::{Spoken, spoken};
 use crate::writer::{RunWriter, Spot};
 
@@ -106,7 +107,8 @@ impl<'a> Steps<'a> {
 impl<'a> Pending<'a> {
     fn continues_in(&self, next: &Self) -> bool {
         let (first, second) = (&self.reply, &next.reply);
-        if self.agent != next.agent || first.usage != steersman_engine::Usage::default() {
+        let has_usage = first.usage != Usage::default();
+        if self.agent != next.agent || has_usage || is_full(first) {
             return false;
         }
         let only_calls = second.text.is_empty() && second.reasoning.is_empty();
