@@ -1,3 +1,48 @@
-//! The `steersman` command.
+//! The `steersman` command: one module per verb.
 
-fn main() {}
+mod config;
+mod grid;
+mod replay;
+mod screen;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::screen::Colour;
+
+/// Keeps LLM agents on course.
+#[derive(Debug, Parser)]
+#[command(name = "steersman", version, about, max_term_width = 100)]
+struct Cli {
+    /// When to use colours: auto is only on a terminal, and not if NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true
+    )]
+    color: Colour,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Judge recorded agent runs: where they got stuck, what would have been decided
+    Replay(replay::ReplayArgs),
+    /// Write, check or show the policy that decisions follow
+    Config(config::ConfigArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.verb {
+        Verb::Replay(args) => replay::run(args, cli.color),
+        Verb::Config(args) => config::run(args),
+    }
+}

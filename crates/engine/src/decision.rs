@@ -108,6 +108,12 @@ impl Evidence {
     pub const MAX_TURNS: usize = 8;
     /// How many bytes of a call or text are quoted.
     pub const MAX_EXCERPT: usize = 160;
+
+    /// Evidence out of turns and a text, which is shortened.
+    pub(crate) fn new(turns: Vec<u32>, excerpt: &str) -> Self {
+        let end = excerpt.floor_char_boundary(Self::MAX_EXCERPT);
+        Self { turns, excerpt: excerpt[..end].into() }
+    }
 }
 
 /// A message put into the conversation.

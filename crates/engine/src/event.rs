@@ -59,7 +59,8 @@ pub enum Event<'a> {
     },
     /// A person asked for the run to stop.
     StopRequested,
-    /// Time passed without anything else happening; see [`Engine::deadline`](crate::Engine::deadline).
+    /// Time passed without anything else happening; see
+    /// [`Engine::deadline`](crate::Engine::deadline).
     TimePassed,
 }
 
@@ -89,6 +90,16 @@ pub struct Reply<'a> {
     /// What the call used; zero fields where unknown.
     #[serde(default)]
     pub usage: Usage,
+    /// Messages of a trace that make up the reply: turn numbers count them, so that they match the
+    /// trace. 0 and 1 both mean one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub messages: u32,
+}
+
+/// Whether a number is at its default, so that it need not be stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A tool call as the model wrote it.
@@ -103,6 +114,15 @@ pub struct ToolCall<'a> {
     /// The arguments: JSON text, or free text for free-form tools.
     #[serde(borrow, default)]
     pub arguments: Cow<'a, str>,
+    /// The trace does not hold the arguments: the call is never taken for a repeat.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unrecorded: bool,
+}
+
+/// Whether a flag is at its default, so that it need not be stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What a tool call returned.

@@ -17,6 +17,7 @@ mod inflate;
 mod lenient;
 mod lines;
 mod message;
+pub mod reports;
 mod run;
 mod session;
 mod shape;

@@ -12,6 +12,9 @@ use crate::time;
 use crate::usage::UsageFields;
 use crate::writer::Spot;
 
+/// The key by which a trace says that it does not hold a call's arguments.
+const ARGUMENTS_MISSING: &str = "\"_args_not_recorded\"";
+
 /// A message as written: the union of the runs format, OpenAI's and Anthropic's chat messages, and
 /// those of agents that keep the like (mini-swe-agent, SWE-agent, Cline).
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -111,6 +114,7 @@ impl<'a> CallFields<'a> {
         ToolCall {
             id: or_else(self.id, self.call_id).text(),
             name: or_else(self.name, or_else(function.name, custom.name)).text(),
+            unrecorded: raw.is_some_and(|raw| raw.get().contains(ARGUMENTS_MISSING)),
             arguments: raw.map_or(Cow::Borrowed(""), raw_text),
         }
     }
@@ -174,6 +178,7 @@ impl<'a> Message<'a> {
                 id: Cow::Borrowed(""),
                 name: legacy.name.text(),
                 arguments: legacy.arguments.map_or(Cow::Borrowed(""), raw_text),
+                ..ToolCall::default()
             });
         }
         if self.kind.word() == "reasoning" {
@@ -232,6 +237,7 @@ pub(crate) fn reply_block<'a>(block: Block<'a>, reply: &mut Reply<'a>) {
             id: block.id.text(),
             name: block.name.text(),
             arguments: block.input.map_or(Cow::Borrowed(""), raw_text),
+            ..ToolCall::default()
         }),
         "thinking" | "reasoning" => {
             append(&mut reply.reasoning, or_else(block.thinking, block.text).text());

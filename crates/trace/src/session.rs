@@ -164,6 +164,7 @@ pub(crate) fn owned_call(call: ToolCall<'_>) -> ToolCall<'static> {
         id: Cow::Owned(call.id.into_owned()),
         name: Cow::Owned(call.name.into_owned()),
         arguments: Cow::Owned(call.arguments.into_owned()),
+        ..ToolCall::default()
     }
 }
 
@@ -181,7 +182,7 @@ pub(crate) fn add_reply(held: &mut Reply<'static>, piece: Reply<'_>) {
 
 /// A reply that outlives its line.
 pub(crate) fn owned_reply(reply: Reply<'_>) -> Reply<'static> {
-    let mut owned = Reply::default();
+    let mut owned = Reply { messages: reply.messages, ..Reply::default() };
     add_reply(&mut owned, reply);
     owned
 }

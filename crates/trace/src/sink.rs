@@ -30,7 +30,11 @@ pub trait RunSink {
 
 /// Something in an input that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}: {what}", path.display(), if *line == 0 { String::new() } else { format!(":{line}") })]
+#[error(
+    "{}{}: {what}",
+    path.display(),
+    if *line == 0 { String::new() } else { format!(":{line}") }
+)]
 pub struct Problem {
     /// The input; `-` for standard input.
     pub path: PathBuf,

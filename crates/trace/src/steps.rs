@@ -36,17 +36,22 @@ pub(crate) fn push_user(spot: Spot, text: Cow<'_, str>, out: &mut RunWriter<'_>)
     }
 }
 
+/// Most text-only replies that are held back for the calls they may belong to.
+const MAX_HELD: usize = 8;
+
 /// Steps of the runs format, in which a reply may be spread over consecutive assistant steps.
 ///
-/// Two such steps are parts of one reply if nothing lies between them and
+/// Steps with nothing between them are parts of one reply if
 /// * the first is marked `kind: "reasoning"`, or
-/// * the second is nothing but calls (a text, then its call; or parallel calls one by one), or
-/// * both are nothing but text and no step names its agent (several agents may talk in turn).
+/// * the last is nothing but calls and those before are nothing but text (sections of one reply),
+///   or calls of the same batch.
 ///
-/// A step with its own `usage` was a reply of its own: nothing is added to it.
+/// Two texts in a row are sections of one reply. Three or more with no call to follow stay apart:
+/// that is an agent that only talks, and takes a turn each time. A step with its own `usage` was a
+/// reply of its own: nothing is added to it.
 #[derive(Debug, Default)]
 pub(crate) struct Steps<'a> {
-    pending: Option<Pending<'a>>,
+    held: Vec<Pending<'a>>,
 }
 
 #[derive(Debug)]
@@ -82,43 +87,77 @@ impl<'a> Steps<'a> {
             return;
         };
         let (reply, agent) = keep(reply, agent);
-        let next = Pending { spot: parts.spot, reply, agent, reasoning_only };
-        match &mut self.pending {
-            Some(pending) if pending.continues_in(&next) => pending.add(next),
-            _ => {
-                self.flush(out);
-                self.pending = Some(next);
-            }
-        }
+        self.hold(Pending { spot: parts.spot, reply, agent, reasoning_only }, out);
         if !parts.own_results.is_empty() {
             self.flush(out);
             push_parts(parts, out);
         }
     }
 
-    /// Pushes the reply that is still held back.
+    /// Adds a part to the replies held back, or lets those go first.
+    fn hold(&mut self, next: Pending<'a>, out: &mut RunWriter<'_>) {
+        if let Some(last) = self.held.last_mut()
+            && last.reasoning_only
+            && last.agent == next.agent
+            && !is_full(&last.reply)
+        {
+            last.add(next);
+            return;
+        }
+        if next.is_only_calls() && self.held.iter().all(|held| held.may_precede(&next)) {
+            let first = self.held.drain(..).reduce(|mut first, held| {
+                first.add(held);
+                first
+            });
+            let reply = match first {
+                Some(mut first) => {
+                    first.add(next);
+                    first
+                }
+                None => next,
+            };
+            self.held.push(reply);
+            return;
+        }
+        let acted = self.held.last().is_some_and(|held| !held.is_only_text());
+        if acted || !next.is_only_text() || self.held.len() >= MAX_HELD {
+            self.flush(out);
+        }
+        self.held.push(next);
+    }
+
+    /// Pushes the replies that are still held back.
     pub(crate) fn flush(&mut self, out: &mut RunWriter<'_>) {
-        if let Some(pending) = self.pending.take() {
-            out.reply(pending.spot, pending.reply);
+        if let [first, second] = &self.held[..]
+            && first.is_only_text()
+            && second.is_only_text()
+            && first.may_precede(second)
+            && first.agent.is_empty()
+            && let Some(second) = self.held.pop()
+            && let Some(first) = self.held.last_mut()
+        {
+            first.add(second);
+        }
+        for held in self.held.drain(..) {
+            out.reply(held.spot, held.reply);
         }
     }
 }
 
 impl<'a> Pending<'a> {
-    fn continues_in(&self, next: &Self) -> bool {
-        let (first, second) = (&self.reply, &next.reply);
-        let has_usage = first.usage != Usage::default();
-        if self.agent != next.agent || has_usage || is_full(first) {
-            return false;
-        }
-        let only_calls = second.text.is_empty() && second.reasoning.is_empty();
-        if self.reasoning_only {
-            true
-        } else if !second.tool_calls.is_empty() {
-            only_calls
-        } else {
-            first.tool_calls.is_empty() && self.agent.is_empty()
-        }
+    fn is_only_calls(&self) -> bool {
+        let reply = &self.reply;
+        reply.text.is_empty() && reply.reasoning.is_empty() && !reply.tool_calls.is_empty()
+    }
+
+    fn is_only_text(&self) -> bool {
+        self.reply.tool_calls.is_empty()
+    }
+
+    /// Whether the calls of `next` can belong to the same reply.
+    fn may_precede(&self, next: &Self) -> bool {
+        let is_open = self.reply.usage == Usage::default() && !is_full(&self.reply);
+        self.agent == next.agent && is_open
     }
 
     fn add(&mut self, next: Self) {
@@ -127,6 +166,7 @@ impl<'a> Pending<'a> {
         self.reply.tool_calls.extend(next.reply.tool_calls);
         self.reply.stop = next.reply.stop.or(self.reply.stop);
         self.reply.usage = next.reply.usage;
+        self.reply.messages = self.reply.messages.max(1) + next.reply.messages.max(1);
         self.reasoning_only = self.reasoning_only && next.reasoning_only;
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use steersman_engine::{CallFailure, Event, Reply, Timestamp, ToolResult, UserMessage};
 
 use crate::exit_code::exit_code;
+use crate::reports;
 use crate::run::{RunEnd, RunMeta};
 use crate::sink::{Flow, Problem, RunSink};
 
@@ -115,6 +116,9 @@ impl<'s> RunWriter<'s> {
     pub(crate) fn push_result(&mut self, spot: Spot, mut result: ToolResult<'_>) {
         if result.exit_code.is_none() {
             result.exit_code = exit_code(&result.content);
+        }
+        if result.tests.is_none() {
+            result.tests = reports::parse(&result.content);
         }
         self.push(spot, &Event::ToolReturned(result));
     }

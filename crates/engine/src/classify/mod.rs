@@ -1,6 +1,25 @@
 //! Classifiers: what kind of task, how complex, what a reply intends, what a result says.
 
+mod chant;
+mod error_words;
+mod essence;
+mod intent;
+mod intent_words;
+mod outcome;
+pub(crate) mod phrases;
+mod task;
+mod task_words;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use chant::chants;
+pub(crate) use intent::sentences;
+pub use intent::{claims_success, intent};
+pub use outcome::{Outcome, outcome};
+pub use task::{complexity, task_type};
 
 /// What kind of task a run pursues (D1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

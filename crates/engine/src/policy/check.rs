@@ -223,6 +223,8 @@ impl Policy {
                 found.expect(end >= steps.urge, &format!("{path}.end"), end, &allowed);
             }
         }
+        found.between("loops.confirming_turns", loops.confirming_turns, 1, 64);
+        found.between("loops.confirming_acts", loops.confirming_acts, 1, 64);
         let alike = loops.similarity;
         let ok = (0.5..=1.0).contains(&alike);
         found.expect(ok, "loops.similarity", alike, "a number from 0.5 to 1");

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Progress, complexity, token budgets, score and protocol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Continuation {
     /// When progress counts as progress (A1, A7).
@@ -39,6 +40,7 @@ impl Default for Continuation {
 
 /// When progress counts as progress (A1, A7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Progress {
     /// New files per iteration that count as full velocity, above 0 to 10, default 0.5.
@@ -61,6 +63,7 @@ impl Default for Progress {
 
 /// Limits per complexity class (A2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Complexities {
     /// Questions and one-step tasks.
@@ -86,6 +89,7 @@ impl Default for Complexities {
 
 /// Limits of one complexity class (A2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ComplexityLimits {
     /// Interventions that count as a ratio of 1, at least 1.
@@ -105,6 +109,7 @@ impl ComplexityLimits {
 
 /// Shares of the model's context window (A3, A9).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TokenBudgets {
     /// Context window where neither run nor model override names one. Tokens, default 128,000.
@@ -126,6 +131,7 @@ impl Default for TokenBudgets {
 
 /// Weights of the hybrid score (A4). Each 0–1; their sum is 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
     /// New resources per iteration, default 0.30.
@@ -166,6 +172,7 @@ impl Default for ScoreWeights {
 
 /// The continuation protocol (C2–C4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Protocol {
     /// Only an explicit signal continues a reply without tool calls; otherwise patterns in the

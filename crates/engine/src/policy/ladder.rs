@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Escalation: nudge, then nudge synthesis or re-evaluate, then start over or force synthesis,
 /// then stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Ladder {
     /// Turns between two interventions that do not end the run, 0–100, default 3.

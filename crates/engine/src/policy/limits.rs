@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Budgets of a run; `None` (`null`) is no limit. Reaching one is a decision, not an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Model replies, at least 1.

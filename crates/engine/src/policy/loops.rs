@@ -7,10 +7,17 @@ use serde::{Deserialize, Serialize};
 /// Every count is of turns in which the pattern was seen again while nothing was changed in
 /// between and the user said nothing; parallel calls of one reply count once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Loops {
     /// The same call with the same normalised outcome.
     pub repeated_outcome: Steps,
+    /// Turns in a row without anything new that must confirm a repeated outcome before it ends a
+    /// run, 1–64, default 3.
+    pub confirming_turns: u32,
+    /// As `confirming_turns` where the repeated call acts and succeeds every time: it may have an
+    /// effect that its output does not show. 1–64, default 8.
+    pub confirming_acts: u32,
     /// As `repeated_outcome` where the outcome is a transient error (rate limit, timeout, network).
     pub transient_error: Steps,
     /// Whole cycles of 1–4 turns with unchanged outcomes, even where the turns change something.
@@ -43,6 +50,7 @@ pub struct Loops {
 
 /// From how many occurrences on a pattern is noticed, urged about, and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Steps {
     /// Occurrences from which a nudge is due, at least 2.
@@ -71,16 +79,18 @@ impl Steps {
 impl Default for Loops {
     fn default() -> Self {
         Self {
-            repeated_outcome: Steps::ending(3, 4, 5),
+            repeated_outcome: Steps::ending(3, 3, 3),
+            confirming_turns: 3,
+            confirming_acts: 8,
             transient_error: Steps::ending(6, 8, 12),
             cycle: Steps::ending(3, 4, 6),
-            same_output: Steps::ending(4, 6, 8),
+            same_output: Steps::ending(5, 7, 9),
             similar_outcome: Steps::advising(5, 8),
-            same_error: Steps::ending(4, 6, 8),
+            same_error: Steps::ending(5, 8, 14),
             error_streak: Steps::advising(8, 12),
-            fruitless_search: Steps::advising(4, 7),
+            fruitless_search: Steps::advising(6, 9),
             narration: Steps::ending(3, 5, 8),
-            edit_revert: Steps::advising(2, 4),
+            edit_revert: Steps::advising(3, 5),
             chanting: Steps::advising(6, 12),
             staleness: Steps::advising(8, 12),
             polling: Steps::advising(20, 60),

@@ -40,6 +40,7 @@ use crate::tool::ToolKind;
 
 /// Every number a decision depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
     /// Version of the file format; 1 is the only one so far.
@@ -78,6 +79,7 @@ pub struct Policy {
 
 /// Whether decisions are acted on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Decide and act.
@@ -89,6 +91,7 @@ pub enum Mode {
 
 /// Limits for every task type and model (document D, section `global`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Global {
     /// Turns with tool calls after which a run is forced to its answer; `None` (`null`) is no

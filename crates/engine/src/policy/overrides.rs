@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Settings of one model or family of models (D2, D8).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelOverride {
     /// Factor on `task_types.*.max_exploration_iterations`, above 0 to 10, default 1.0 (D6).

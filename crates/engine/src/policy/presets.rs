@@ -8,6 +8,7 @@ use super::{Ceiling, Policy};
 
 /// The presets of document B (B6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
     /// Checkpoints 15 and 30, check every 3 turns, stuck after 2.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Retries of failed model calls (E2, E3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Retry {
     /// Retries of one call before the run stops, 0–100, default 5.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far a rule may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ceiling {
     /// The rule is switched off.
@@ -21,6 +22,7 @@ macro_rules! rules {
     ($($(#[$doc:meta])* $id:ident $key:ident = $default:ident,)*) => {
         /// A rule of the engine, in the order in which rules are asked.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum RuleId { $($(#[$doc])* $id,)* }
 
@@ -37,6 +39,7 @@ macro_rules! rules {
 
         /// How far each rule may go: `off`, `nudge`, `urge` or `end`.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
         pub struct Rules { $($(#[$doc])* pub $key: Ceiling,)* }
 

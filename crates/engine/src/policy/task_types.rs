@@ -6,6 +6,7 @@ use crate::classify::TaskType;
 
 /// Limits per task type (D1, D2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskTypes {
     /// Modify existing files.
@@ -61,6 +62,7 @@ impl Default for TaskTypes {
 /// Limits of one task type (D2). The document gives `edit` (8, true, 15, 4), `analyze`
 /// (20, false, 30, 5) and the general tool budget (50); the others lie between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskLimits {
     /// Iterations before the answer (or the action) is forced, before multipliers (D6). At least 1.

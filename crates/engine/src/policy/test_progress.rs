@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Progress by test results (B1–B3, B6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TestProgress {
     /// The driver runs its check every so many turns; `None` leaves checking to the agent's own

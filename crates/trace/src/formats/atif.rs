@@ -108,6 +108,7 @@ impl Session for AtifSession {
                     tool_calls: step.tool_calls.0.into_iter().map(call).collect(),
                     stop: None,
                     usage: step.metrics.0.usage(),
+                    ..Reply::default()
                 };
                 out.reply(spot, reply);
             }
@@ -152,5 +153,6 @@ fn call(call: Call<'_>) -> ToolCall<'_> {
         id: call.tool_call_id.text(),
         name: call.function_name.text(),
         arguments: call.arguments.map_or(Cow::Borrowed(""), raw_text),
+        ..ToolCall::default()
     }
 }

@@ -216,6 +216,7 @@ fn call<'a>(call: &Call<'a>) -> ToolCall<'a> {
         id: call.id.text(),
         name: call.name.text(),
         arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
+        ..ToolCall::default()
     }
 }
 

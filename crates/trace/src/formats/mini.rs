@@ -185,6 +185,7 @@ fn complete(reply: &mut Reply<'_>, extra: &Extra<'_>) {
             id: Cow::Borrowed(""),
             name: Cow::Borrowed("bash"),
             arguments: Cow::Owned(arguments),
+            ..ToolCall::default()
         });
     }
 }

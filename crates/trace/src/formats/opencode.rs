@@ -218,6 +218,7 @@ fn take_tool<'a>(
         id: part.call_id.text(),
         name: part.tool.text(),
         arguments: state.input.map_or(Cow::Borrowed(""), raw_text),
+        ..ToolCall::default()
     });
     let failed = state.status.word() == "error";
     if !failed && state.status.word() != "completed" {

@@ -220,6 +220,7 @@ impl OpenHandsSession {
                 id: event.tool_call_id.text(),
                 name: event.tool_name.text(),
                 arguments: raw.map_or(Cow::Borrowed(""), raw_text),
+                ..ToolCall::default()
             }],
             ..Reply::default()
         };
@@ -287,6 +288,7 @@ impl OpenHandsSession {
                             meta.function_name.text()
                         },
                         arguments: event.args.map_or(Cow::Borrowed(""), raw_text),
+                        ..ToolCall::default()
                     });
                 }
                 add_reply(self.turn.reply(response.id.word(), spot, out), piece);

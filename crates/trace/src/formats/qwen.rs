@@ -155,6 +155,7 @@ fn reply(parts: Vec<Part<'_>>, usage: steersman_engine::Usage) -> Reply<'_> {
                 id: call.id.text(),
                 name: call.name.text(),
                 arguments: call.args.map_or(Cow::Borrowed(""), raw_text),
+                ..ToolCall::default()
             });
         } else if part.thought.is_set() {
             append(&mut reply.reasoning, part.text.text());

@@ -65,6 +65,7 @@ impl Items {
                     id: item.call_id.text(),
                     name: name.text(),
                     arguments: raw.map_or(Cow::Borrowed(""), raw_text),
+                    ..ToolCall::default()
                 };
                 self.turn.reply("", spot, out).tool_calls.push(owned_call(call));
             }

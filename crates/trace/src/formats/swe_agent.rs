@@ -134,6 +134,7 @@ fn call(action: &str) -> ToolCall<'_> {
         id: Cow::Borrowed(""),
         name: Cow::Borrowed(name),
         arguments: Cow::Owned(serde_json::json!({ "command": action }).to_string()),
+        ..ToolCall::default()
     }
 }
 

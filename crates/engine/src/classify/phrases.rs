@@ -1,0 +1,250 @@
+//! Looking for many phrases in one pass over a text.
+
+use core::ops::Range;
+
+/// A phrase and what it means. Words are in lower case with one blank between them; a `*` at the
+/// end of a later word stands for any ending.
+pub(crate) type Phrase<T> = (&'static str, T);
+
+/// Phrases sorted by their text, and where those with the same first word are.
+pub(crate) struct Phrases<T: 'static, const SLOTS: usize> {
+    table: &'static [Phrase<T>],
+    slots: [Slot; SLOTS],
+}
+
+/// The phrases with one first word.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Position of the first of them.
+    from: u16,
+    /// Position behind the last of them; 0 in an empty slot.
+    to: u16,
+    /// More bits of the first word's hash, so that other words need not be compared.
+    tag: u16,
+}
+
+const SEED: u32 = 0x811c_9dc5;
+
+const fn step(hash: u32, byte: u8) -> u32 {
+    let hash = (hash ^ byte as u32).wrapping_mul(0x0100_0193);
+    hash ^ (hash >> 15)
+}
+
+/// Length of the first word of a phrase.
+const fn first_len(phrase: &str) -> usize {
+    let bytes = phrase.as_bytes();
+    let mut len = 0;
+    while len < bytes.len() && bytes[len] != b' ' {
+        len += 1;
+    }
+    len
+}
+
+const fn same_first(a: &str, b: &str) -> bool {
+    let len = first_len(a);
+    if len != first_len(b) {
+        return false;
+    }
+    let mut at = 0;
+    while at < len {
+        if a.as_bytes()[at] != b.as_bytes()[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
+    /// Makes the index; meant for statics. The table must be sorted and have fewer different first
+    /// words than there are slots.
+    pub(crate) const fn of(table: &'static [Phrase<T>]) -> Self {
+        let mut slots = [Slot { from: 0, to: 0, tag: 0 }; SLOTS];
+        let (mut from, mut used) = (0, 0);
+        while from < table.len() {
+            let mut to = from + 1;
+            while to < table.len() && same_first(table[from].0, table[to].0) {
+                to += 1;
+            }
+            let (mut hash, mut byte) = (SEED, 0);
+            while byte < first_len(table[from].0) {
+                hash = step(hash, table[from].0.as_bytes()[byte]);
+                byte += 1;
+            }
+            let mut slot = hash as usize % SLOTS;
+            while slots[slot].to != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = Slot { from: from as u16, to: to as u16, tag: (hash >> 16) as u16 };
+            used += 1;
+            assert!(used < SLOTS, "too few slots");
+            from = to;
+        }
+        Self { table, slots }
+    }
+
+    /// Calls `found` for every phrase in the text, with the bytes it stands at, in order. Where
+    /// several begin at the same word, the longest counts.
+    pub(crate) fn scan(&self, text: &str, mut found: impl FnMut(T, Range<usize>)) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let (mut hash, start) = (SEED, at);
+            while at < bytes.len() {
+                let Some((byte, width)) = word_byte(bytes, at) else { break };
+                hash = step(hash, byte);
+                at += width;
+            }
+            if at == start {
+                at += if bytes[at] == PUNCTUATION_LEAD { 3 } else { 1 };
+            } else if let Some((mark, end)) = self.at(bytes, start..at, hash) {
+                found(mark, start..end);
+            }
+        }
+    }
+
+    fn at(&self, text: &[u8], word: Range<usize>, hash: u32) -> Option<(T, usize)> {
+        let mut slot = hash as usize % SLOTS;
+        let (group, len) = loop {
+            let found = self.slots[slot];
+            if found.to == 0 {
+                return None;
+            }
+            if found.tag == (hash >> 16) as u16 {
+                let group = &self.table[usize::from(found.from)..usize::from(found.to)];
+                let len = first_len(group[0].0);
+                if matched(&group[0].0.as_bytes()[..len], text, word.start) == Some(word.end) {
+                    break (group, len);
+                }
+            }
+            slot = (slot + 1) % SLOTS;
+        };
+        // Where the next word begins, if only blanks stand between.
+        let mut next = word.end;
+        while next < text.len() && is_blank(text[next]) {
+            next += 1;
+        }
+        let mut best: Option<(T, usize)> = None;
+        for (phrase, mark) in group {
+            let rest = phrase.as_bytes().get(len + 1..).unwrap_or_default();
+            let end = if rest.is_empty() {
+                Some(word.end)
+            } else if next > word.end {
+                matched(rest, text, next)
+            } else {
+                None
+            };
+            if let Some(end) = end
+                && best.is_none_or(|(_, longest)| end > longest)
+            {
+                best = Some((*mark, end));
+            }
+        }
+        best
+    }
+
+    #[cfg(test)]
+    pub(crate) fn assert_sorted(&self) {
+        for pair in self.table.windows(2) {
+            let (a, b) = (pair[0].0, pair[1].0);
+            assert!(a < b, "{a} before {b}");
+            let split = |text: &str| text[..first_len(text)].len();
+            assert!(split(a) > 0 && split(b) > 0);
+        }
+    }
+}
+
+/// First byte of the dashes, dots and quotes of U+2000 to U+206F, which are three bytes long.
+const PUNCTUATION_LEAD: u8 = 0xe2;
+
+/// The byte of a word at a position, in lower case, and how many bytes it takes: letters, digits,
+/// apostrophes of both kinds, and everything beyond ASCII. `None` between words.
+fn word_byte(text: &[u8], at: usize) -> Option<(u8, usize)> {
+    let byte = text[at];
+    if byte.is_ascii_alphanumeric() || byte == b'\'' {
+        Some((byte.to_ascii_lowercase(), 1))
+    } else if byte < 0x80 {
+        None
+    } else if byte == PUNCTUATION_LEAD && matches!(text.get(at + 1), Some(0x80 | 0x81)) {
+        let apostrophe = text[at..].starts_with("\u{2019}".as_bytes());
+        apostrophe.then_some((b'\'', 3))
+    } else {
+        Some((byte, 1))
+    }
+}
+
+/// Whether a byte may stand between the words of a phrase: white space and emphasis.
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'*' | b'_' | b'`' | b'-')
+}
+
+/// Where a phrase ends that begins at a position of the text; `None` if it is not there.
+fn matched(phrase: &[u8], text: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    for &wanted in phrase {
+        match wanted {
+            b' ' => {
+                let from = at;
+                while at < text.len() && is_blank(text[at]) {
+                    at += 1;
+                }
+                if at == from {
+                    return None;
+                }
+            }
+            b'*' => {
+                while at < text.len() {
+                    let Some((_, width)) = word_byte(text, at) else { break };
+                    at += width;
+                }
+                return Some(at);
+            }
+            _ => {
+                let (byte, width) = text.get(at).and_then(|_| word_byte(text, at))?;
+                if byte != wanted {
+                    return None;
+                }
+                at += width;
+            }
+        }
+    }
+    (at >= text.len() || word_byte(text, at).is_none()).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn phrases_are_found_in_one_pass() {
+        static PHRASES: Phrases<u8, 16> = Phrases::of(&[
+            ("done", 1),
+            ("i'll now", 2),
+            ("i'll now updat*", 3),
+            ("not", 4),
+            ("not done", 5),
+        ]);
+        PHRASES.assert_sorted();
+        let cases: [(&str, &[u8]); 9] = [
+            ("Done.", &[1]),
+            ("undone", &[]),
+            ("I\u{2019}ll now see", &[2]),
+            ("I'll  now\nupdating it, done", &[3, 1]),
+            ("It is **not done**", &[5, 1]),
+            ("not-done", &[5, 1]),
+            ("not. done", &[4, 1]),
+            ("élan done\u{2014}not", &[1, 4]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let mut found = Vec::new();
+            PHRASES.scan(text, |mark, at| {
+                assert!(text.get(at).is_some());
+                found.push(mark);
+            });
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! How often in a row something was seen, and in which turns.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::Evidence;
+
+/// A count with the latest turns it was seen in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Streak {
+    /// How often it was seen.
+    pub(crate) count: u32,
+    turns: [u32; Evidence::MAX_TURNS],
+}
+
+impl Streak {
+    /// Counts one more, seen in `turn`.
+    pub(crate) fn extend(&mut self, turn: u32) {
+        self.turns[self.count as usize % Evidence::MAX_TURNS] = turn;
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// Begins anew with `turn`.
+    pub(crate) fn restart(&mut self, turn: u32) {
+        *self = Self::default();
+        self.extend(turn);
+    }
+
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The latest turns, ascending.
+    pub(crate) fn turns(&self) -> Vec<u32> {
+        let kept = (self.count as usize).min(Evidence::MAX_TURNS);
+        let mut turns = self.turns[..kept].to_vec();
+        turns.sort_unstable();
+        turns.dedup();
+        turns
+    }
+}
