@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use steersman_engine::{Reply, ToolCall, ToolResult};
 
+use crate::lenient::MAX_ITEMS;
 use crate::run::{RunEnd, RunMeta};
 use crate::writer::{RunWriter, Spot};
 
@@ -95,7 +96,8 @@ impl HeldTurn {
         spot: Spot,
         out: &mut RunWriter<'_>,
     ) -> &mut Reply<'static> {
-        let continues = if key.is_empty() { self.results.is_empty() } else { key == self.key };
+        let same = if key.is_empty() { self.results.is_empty() } else { key == self.key };
+        let continues = same && self.current().is_none_or(|reply| !is_full(reply));
         if self.reply.is_some() && !continues {
             self.flush(out);
         }
@@ -138,6 +140,12 @@ impl HeldTurn {
     }
 }
 
+/// Whether a reply holds so much that nothing is added to it any more.
+pub(crate) fn is_full(reply: &Reply<'_>) -> bool {
+    let text = reply.text.len() + reply.reasoning.len();
+    text >= MAX_HELD_BYTES || reply.tool_calls.len() >= MAX_ITEMS
+}
+
 /// A result that outlives its line.
 pub(crate) fn owned_result(result: ToolResult<'_>) -> ToolResult<'static> {
     ToolResult {
@@ -174,7 +182,7 @@ pub(crate) fn add_reply(held: &mut Reply<'static>, piece: Reply<'_>) {
 
 /// A reply that outlives its line.
 pub(crate) fn owned_reply(reply: Reply<'_>) -> Reply<'static> {
-    let mut owned = Reply::default();
+    let mut owned = Reply { messages: reply.messages, ..Reply::default() };
     add_reply(&mut owned, reply);
     owned
 }

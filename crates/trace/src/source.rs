@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use memchr::memchr;
+
 use crate::detect::{Layout, detect};
 use crate::feed::Feed;
 use crate::format::Format;
@@ -16,6 +18,9 @@ use crate::units::{Progress, Units};
 
 /// Bytes at the beginning of an input by which its format is told.
 const HEAD: usize = 1 << 20;
+/// A first line longer than this is read as a document, piece by piece: then it may be longer than
+/// a line may.
+const LONG_LINE: usize = 16 << 20;
 /// Event files of one OpenHands conversation that are read.
 const MAX_EVENT_FILES: usize = 1_000_000;
 
@@ -203,7 +208,21 @@ fn units(
             return Err(OpenError::Format { path: path.to_owned(), what });
         }
     };
+    let layout = match layout {
+        Layout::RunPerLine
+            if is_open_line(feed.peek_up_to(HEAD), HEAD)
+                && is_open_line(feed.peek_up_to(LONG_LINE), LONG_LINE) =>
+        {
+            Layout::Documents
+        }
+        layout => layout,
+    };
     Ok(Units::of_feed(path, format, layout, feed, Progress { read: progress, total }))
+}
+
+/// Whether the first `size` bytes of an input are a line that goes on.
+fn is_open_line(head: &[u8], size: usize) -> bool {
+    head.len() >= size && memchr(b'\n', head).is_none()
 }
 
 /// Counts what is read from an input, before decompression.

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use steersman_engine::Reply;
+use steersman_engine::{Reply, Usage};
 
 use crate::content::append;
 use crate::message::{Message, Parts};
+use crate::session::is_full;
 use crate::spoken::{Spoken, spoken};
 use crate::writer::{RunWriter, Spot};
 
@@ -98,6 +99,7 @@ impl<'a> Steps<'a> {
         if let Some(last) = self.held.last_mut()
             && last.reasoning_only
             && last.agent == next.agent
+            && !is_full(&last.reply)
         {
             last.add(next);
             return;
@@ -154,7 +156,8 @@ impl<'a> Pending<'a> {
 
     /// Whether the calls of `next` can belong to the same reply.
     fn may_precede(&self, next: &Self) -> bool {
-        self.agent == next.agent && self.reply.usage == steersman_engine::Usage::default()
+        let is_open = self.reply.usage == Usage::default() && !is_full(&self.reply);
+        self.agent == next.agent && is_open
     }
 
     fn add(&mut self, next: Self) {

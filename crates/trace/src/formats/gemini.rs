@@ -23,7 +23,7 @@ const MAX_HELD: usize = 64;
 /// Bytes of messages held back.
 const MAX_HELD_BYTES: usize = 32 << 20;
 /// Messages remembered as done; a file with more of them is read, but late copies count again.
-const MAX_DONE: usize = 1_000_000;
+const MAX_DONE: usize = 200_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

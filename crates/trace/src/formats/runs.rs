@@ -17,7 +17,7 @@ use crate::steps::Steps;
 use crate::writer::RunWriter;
 
 /// Longest run that is parsed in one go; a longer one is parsed step by step.
-const MAX_WHOLE: usize = 4 << 20;
+const MAX_WHOLE: usize = 1 << 20;
 /// Most steps that are parsed in one go.
 const MAX_WHOLE_STEPS: usize = 20_000;
 

@@ -252,17 +252,13 @@ fn one_run_is_the_same_in_every_layout() {
 #[test]
 fn a_line_beyond_the_limit_is_skipped() {
     let start: &[u8] = br#"{"id":"long","steps":[{"role":"user","content":""#;
-    for (head, first_runs) in [(&b""[..], 0), (RUNS.as_bytes(), 2)] {
-        let filler = std::io::repeat(b'x').take(65 << 20);
-        let input = Cursor::new([head, start].concat())
-            .chain(filler)
-            .chain(Cursor::new(b"\"}]}\n".to_vec()))
-            .chain(Cursor::new(RUNS.as_bytes()));
-        let log = read_all(open_reader("test", input).unwrap());
-        assert_eq!(log.runs, first_runs + 2);
-        let line = first_runs + 1;
-        assert_eq!(problems(&log), [format!("test:{line}: line longer than 64 MiB is skipped")]);
-    }
+    let input = Cursor::new([RUNS.as_bytes(), start].concat())
+        .chain(std::io::repeat(b'x').take(65 << 20))
+        .chain(Cursor::new(b"\"}]}\n".to_vec()))
+        .chain(Cursor::new(RUNS.as_bytes()));
+    let log = read_all(open_reader("test", input).unwrap());
+    assert_eq!(log.runs, 4);
+    assert_eq!(problems(&log), ["test:3: line longer than 64 MiB is skipped"]);
     let list =
         Cursor::new(br#"[{"role":"user","content":"a"},{"role":"user","content":""#.to_vec())
             .chain(std::io::repeat(b'x').take(65 << 20))
@@ -270,6 +266,22 @@ fn a_line_beyond_the_limit_is_skipped() {
     let log = read_all(open_reader("test", list).unwrap());
     assert_eq!(problems(&log), ["test:1: element longer than 64 MiB is skipped"]);
     assert!(log.text.contains(r#""text":"b""#));
+}
+
+#[test]
+fn a_single_long_line_is_read_as_a_document() {
+    let step = format!(r#"{{"role":"assistant","content":"{}"}},"#, "x".repeat(1 << 20));
+    for list in ["messages", "steps"] {
+        let text = format!(r#"{{"id":"long","{list}":["#).into_bytes();
+        let mut input: Box<dyn Read + Send> = Box::new(Cursor::new(text));
+        for _ in 0..66 {
+            input = Box::new(input.chain(Cursor::new(step.clone())));
+        }
+        let input = input.chain(Cursor::new(r#"{"role":"user","content":"end"}]}"#));
+        let log = read_all(open_reader("test", input).unwrap());
+        assert_eq!((log.runs, problems(&log)), (1, vec![]), "{list}");
+        assert!(log.text.contains(r#""id":"long""#) && log.text.contains(r#""text":"end""#));
+    }
 }
 
 #[test]
