@@ -129,9 +129,9 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A share in percent with one decimal: `4.2 %`; `–` if there is nothing to take a share of.
+/// A share in percent with two decimals: `4.17 %`; `–` if there is nothing to take a share of.
 pub(crate) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0))
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0))
 }
 
 /// Turn numbers as ranges: `3–7, 9`.
@@ -197,7 +197,7 @@ mod tests {
         }
         assert_eq!(bytes(12), "12 B");
         assert_eq!(bytes(1_200_000), "1.2 MB");
-        assert_eq!(percent(Some(0.0417)), "4.2 %");
+        assert_eq!(percent(Some(0.0417)), "4.17 %");
         assert_eq!(percent(None), "–");
         assert_eq!(ranges(&[3, 4, 5, 9, 11, 12]), "3–5, 9, 11–12");
         assert_eq!(ranges(&[4, 4, 5, u32::MAX, u32::MAX]), "4–5, 4294967295");

@@ -73,10 +73,12 @@ impl Engine {
     }
 
     /// Asks every rule and keeps the strongest action; among equals the first rule wins.
+    ///
+    /// A verdict that has to wait (a cooldown, or the stop was decided already) is told as the
+    /// reason of a continue, so that nobody wonders why nothing was said.
     fn decide(&self, moment: Moment) -> Option<(Action, Verdict)> {
-        if self.state.ladder.stopped {
-            return None;
-        }
+        let stopped = self.state.ladder.stopped;
+        let acting = !self.state.turn.calls.is_empty();
         let mut best: Option<(Action, Verdict)> = None;
         for (rule, ask) in rules::RULES {
             let ceiling = self.policy.rules.of(*rule);
@@ -84,8 +86,12 @@ impl Engine {
                 continue;
             }
             let Some(verdict) = ask(&self.state, &self.policy, moment) else { continue };
-            let action = ladder::settle(&verdict, ceiling, &self.state, &self.policy.ladder);
-            let Some(action) = action else { continue };
+            let settled = ladder::settle(&verdict, ceiling, &self.state, &self.policy.ladder);
+            let action = match settled.filter(|_| !stopped) {
+                Some(action) => action,
+                None if acting => Action::Continue,
+                None => continue,
+            };
             if best.as_ref().is_none_or(|(strongest, _)| action > *strongest) {
                 best = Some((action, verdict));
             }

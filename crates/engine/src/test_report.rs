@@ -17,7 +17,7 @@ pub struct TestReport {
     /// Identities of failing tests: [`test_id`] of each name, sorted, without duplicates, at most
     /// [`TestReport::MAX_FAILING`]. Empty although `failed > 0` if the output names none.
     pub failing: Vec<u64>,
-    /// The run did not get as far as testing (build or collection error).
+    /// Something could not be built or loaded: its tests are missing from the counts.
     pub broken: bool,
 }
 

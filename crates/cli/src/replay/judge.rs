@@ -160,6 +160,9 @@ impl Judging {
     }
 
     fn record(&mut self, decision: &Decision, now: Now) {
+        if decision.action == Action::Continue {
+            self.report.verdict.note_loop(decision);
+        }
         if let Some(point) = now.point(decision) {
             self.report.verdict.record(decision, point);
             if let Some(timeline) = &mut self.report.timeline {
@@ -169,6 +172,9 @@ impl Judging {
     }
 
     fn record_other(&mut self, decision: &Decision, now: Now) {
+        if let (Action::Continue, Some(verdict)) = (decision.action, &mut self.report.other) {
+            verdict.note_loop(decision);
+        }
         if let (Some(point), Some(verdict)) = (now.point(decision), &mut self.report.other) {
             verdict.record(decision, point);
             if let Some(timeline) = &mut self.report.timeline {
@@ -182,7 +188,7 @@ impl Judging {
         let Event::Replied(reply) = event else { return };
         let report = &mut self.report;
         let calls = u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);
-        report.turns = report.turns.saturating_add(1);
+        report.turns = report.turns.saturating_add(reply.messages.max(1));
         report.calls = report.calls.saturating_add(calls);
         let (sum, usage) = (&mut report.usage, &reply.usage);
         sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
@@ -201,7 +207,8 @@ impl Judging {
                 count_unanswered(&self.calls, report.series.as_deref_mut());
                 self.calls.begin_turn(reply);
                 if let Some(series) = &mut report.series {
-                    series.begin_turn();
+                    // A reply of several messages spans as many turns of the trace.
+                    (0..reply.messages.clamp(1, 64)).for_each(|_| series.begin_turn());
                 }
                 if let Some(timeline) = &mut report.timeline {
                     timeline.begin_turn(report.turns, reply);

@@ -272,13 +272,14 @@ impl Verdict {
         } else if self.kinds.len() < Self::MAX_KINDS {
             self.kinds.push((point.kind, 1));
         }
-        self.record_loop(decision);
+        self.note_loop(decision);
         if self.decisions.len() < Self::MAX_DECISIONS {
             self.decisions.push(Made::keep(decision, point));
         }
     }
 
-    fn record_loop(&mut self, decision: &Decision) {
+    /// Notes how long a loop went on, whether or not something was said about it this time.
+    pub(crate) fn note_loop(&mut self, decision: &Decision) {
         let Reason::Counted { rule, count, .. } = &decision.reason else { return };
         let longer = self.longest.as_ref().is_none_or(|longest| *count > longest.count);
         if longer && is_loop(*rule) {

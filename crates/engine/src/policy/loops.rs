@@ -86,7 +86,7 @@ impl Default for Loops {
             cycle: Steps::ending(3, 4, 6),
             same_output: Steps::ending(5, 7, 9),
             similar_outcome: Steps::advising(5, 8),
-            same_error: Steps::ending(5, 8, 14),
+            same_error: Steps::ending(5, 8, 12),
             error_streak: Steps::advising(8, 12),
             fruitless_search: Steps::advising(6, 9),
             narration: Steps::ending(3, 5, 8),
