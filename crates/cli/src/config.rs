@@ -29,7 +29,8 @@ Examples:
   steersman config show --policy classic --set loops.cycle.notice=2 --diff
   steersman config show --json
 
-Exit codes: 0 all is well, 1 a policy is bad, 2 wrong usage or a file that cannot be read or written";
+Exit codes: 0 all is well, 1 a policy is bad,
+2 wrong usage or a file that cannot be read or written";
 
 /// Write, check or show the policy that decisions follow
 #[derive(Debug, Args)]

@@ -71,8 +71,8 @@ fn check_tells_what_is_wrong() {
     check(&folder, &["check", "-"], "mode: act\n", (0, "<stdin>: ok\n", ""));
     let empty = "<stdin>:1:1: notice: empty: the policy `default` holds\n";
     check(&folder, &["check", "-"], "", (0, "<stdin>: ok\n", empty));
-    let bad = "<stdin>:1:7: error: mode: acts is not allowed: act or shadow\n  |\n1 | mode: acts\n  \
-               |       ^^^^\n  = help: did you mean act?\n";
+    let bad = "<stdin>:1:7: error: mode: acts is not allowed: act or shadow\n  \
+               |\n1 | mode: acts\n  |       ^^^^\n  = help: did you mean act?\n";
     check(&folder, &["check", "-"], "mode: acts\n", (1, "", bad));
     fs::write(folder.join("good.yaml"), "base: lenient\n").unwrap();
     fs::write(folder.join("bad.yaml"), "base: lenient\nnam: x\n").unwrap();

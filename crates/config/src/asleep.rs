@@ -32,11 +32,18 @@ const READERS: &[(&str, &[RuleId])] = {
         ("task_types.*.tool_budget", &[R::ToolBudget]),
         ("task_types.*.loop_repeat_threshold", &[R::SignatureLoop]),
         ("model_overrides.*.exploration_multiplier", &[R::MaxIterations, R::GoalForcing]),
+        ("global.max_total_iterations", &[R::MaxIterations]),
         ("global.signature_history_size", &[R::SignatureLoop]),
         ("tests.stuck_after", &[R::StuckTests]),
         ("tests.start_over_after", &[R::StuckTests]),
         ("tests.reevaluate_at", &[R::StrategyCheckpoint]),
-        ("loops.transient_error", &[R::RepeatedOutcome]),
+        ("tests.grace_turns", &[R::StuckTests]),
+        ("tests.max_attempts", &[R::StuckTests]),
+        ("tests.max_rejected_claims", &[R::ContradictedClaim]),
+        ("loops.transient_error", &[R::RepeatedOutcome, R::SameError]),
+        ("loops.confirming_turns", &[R::RepeatedOutcome]),
+        ("loops.confirming_acts", &[R::RepeatedOutcome]),
+        ("loops.polling_patience_ms", &[R::Polling]),
     ]
 };
 

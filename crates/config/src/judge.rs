@@ -8,6 +8,7 @@ use steersman_engine::policy::PolicyError;
 use crate::finding::{Finding, Found};
 use crate::overlay::{Given, Overlay};
 use crate::source::{Source, Span};
+use crate::suggest;
 
 /// What the check says about `policy`, pointed at where the source gave the values.
 pub(crate) fn findings(source: &Source<'_>, policy: &Policy, overlay: &Overlay<'_, '_>) -> Found {
@@ -31,8 +32,11 @@ pub(crate) fn findings(source: &Source<'_>, policy: &Policy, overlay: &Overlay<'
                 // A glob that is wrong stands in the key, not in the value.
                 let is_key = given.names.last().is_some_and(|n| error.value == format!("{n:?}"));
                 let span = if is_key { given.key } else { given.span };
-                let path = given.shown.as_str();
-                found.add(|| Finding::error(source, span, path, refusal(&error)));
+                found.add(|| {
+                    let path = given.shown.as_str();
+                    let finding = Finding::error(source, span, path, refusal(&error));
+                    if is_key { suggest::name(finding, &given.names) } else { finding }
+                });
             }
             None => match cause(&error, overlay) {
                 Some(given) => {

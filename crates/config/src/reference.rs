@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::bounds;
-use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key};
+use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key, names};
 use crate::show::inline;
 
 /// From so many sections of the same shape on, their keys are told once for all of them.
@@ -61,11 +61,20 @@ fn section(text: &mut String, section: &Key) {
                 }
                 Shape::Choice(words) => list_words(text, words),
                 shape => {
-                    let _ = writeln!(text, "{}", kind(shape, false));
+                    let _ = writeln!(text, "- a {}", kind(shape, false));
                 }
             }
         }
         _ => {}
+    }
+    let names = names(&path);
+    if !names.is_empty() {
+        text.push_str(
+            "\nThe names, and what stands there without the key:\n\n| Name | Text |\n|---|---|\n",
+        );
+        for (name, built_in) in names {
+            let _ = writeln!(text, "| `{name}` | {} |", built_in.replace('|', "\\|"));
+        }
     }
 }
 

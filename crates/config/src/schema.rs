@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::bounds;
 use crate::ordered::Ordered;
-use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key};
+use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key, names};
 
 /// The JSON Schema (draft 2020-12) of a policy file, for editors: every key with its description,
 /// default, bounds and allowed words. It says nothing about older formats.
@@ -40,7 +40,11 @@ fn of_shape<'s>(shape: &'s Shape, path: &mut Vec<&'s str>) -> Json {
             path.pop();
             // `null` takes an entry of the base out.
             allow_null(&mut schema);
-            json!({ "type": ["object", "null"], "additionalProperties": schema })
+            let mut table = json!({ "type": ["object", "null"], "additionalProperties": schema });
+            let names: Vec<_> = names(path).iter().map(|(name, _)| name).collect();
+            let names = Some(names).filter(|names| !names.is_empty());
+            add(&mut table, "propertyNames", names.map(|names| json!({ "enum": names })));
+            table
         }
         Shape::List(item) => {
             path.push("[]");

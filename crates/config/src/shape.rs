@@ -107,8 +107,7 @@ fn fill_tables(shape: &Shape, json: &mut Json) {
                 }
             }
         }
-        (Shape::Table(entry), Json::Object(members)) if matches!(&**entry, Shape::Section(keys) if keys.iter().all(|key| !key.required)) =>
-        {
+        (Shape::Table(entry), Json::Object(members)) if entry.has_defaults() => {
             members.insert(ANY.to_owned(), Json::Object(Map::new()));
         }
         _ => {}
@@ -116,6 +115,11 @@ fn fill_tables(shape: &Shape, json: &mut Json) {
 }
 
 impl Shape {
+    /// Whether it is a section none of whose keys must be named.
+    fn has_defaults(&self) -> bool {
+        matches!(self, Self::Section(keys) if keys.iter().all(|key| !key.required))
+    }
+
     /// The key of a section.
     pub(crate) fn key(&self, name: &str) -> Option<&Key> {
         let Self::Section(keys) = self else { return None };
@@ -162,7 +166,7 @@ impl Shape {
             .to_value();
         let preset = Key {
             name: "preset".to_owned(),
-            doc: "Shorthand: sets the numbers of a preset; keys beside it come on top. Default: none."
+            doc: "Sets the numbers of a preset; keys beside it come on top. Default: none."
                 .to_owned(),
             nullable: false,
             required: false,
@@ -184,6 +188,12 @@ pub(crate) fn is_file_key(path: &[String], name: &str) -> bool {
         _ => return false,
     };
     FILE_KEYS.contains(&(section, name))
+}
+
+/// The names that a table may hold, where they are not of the user's choice, each with the value it
+/// stands in place of: texts have the names of the built-in ones.
+pub(crate) fn names(path: &[&str]) -> &'static [(&'static str, &'static str)] {
+    if path == ["texts"] { steersman_engine::built_in_texts() } else { &[] }
 }
 
 /// The shape that a schema describes.

@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
 
 /// The character, or a stand-in where it would steer a terminal.
 pub(crate) fn printable(character: char) -> char {
-    let steers = character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if steers { '\u{fffd}' } else { character }
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || ('\u{2066}'..='\u{2069}').contains(&character);
+    if turns || character.is_control() { '\u{fffd}' } else { character }
 }

@@ -4,7 +4,7 @@ use crate::bounds::each_key;
 use crate::finding::Finding;
 use crate::path::join;
 use crate::scalar::{Meaning, meaning};
-use crate::shape::{Key, Shape};
+use crate::shape::{Key, Shape, names};
 use crate::tree::{Node, Value};
 
 /// The finding about an unknown key, with the nearest known key, the place where a key of that
@@ -23,6 +23,17 @@ pub(crate) fn key(finding: Finding, name: &str, keys: &[Key], section: &[String]
         names => format!("in `{}`", join(names.iter().map(String::as_str))),
     };
     finding.with_help(format!("allowed {place}: {}", allowed.join(", ")))
+}
+
+/// The finding about a wrong name in a table, with the nearest name if the table has fixed ones.
+pub(crate) fn name(finding: Finding, path: &[String]) -> Finding {
+    let Some((name, table)) = path.split_last() else { return finding };
+    let table: Vec<&str> = table.iter().map(String::as_str).collect();
+    let known = names(&table).iter().map(|(known, _)| *known);
+    match nearest(name, known) {
+        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+        None => finding,
+    }
 }
 
 /// The name among `known` that `name` is most likely meant to be.

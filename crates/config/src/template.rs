@@ -5,7 +5,7 @@ use std::fmt::Write;
 use steersman_engine::Policy;
 
 use crate::ordered::Ordered;
-use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key};
+use crate::shape::{ANY, Key, Shape, Word, defaults, file, is_file_key, names};
 use crate::show::{inline, key};
 
 /// Widest line of an explanation. Characters.
@@ -57,7 +57,7 @@ fn write_key(
     match (&member.shape, value) {
         (Shape::Section(keys), value) => {
             let words = shared_words(keys);
-            explain_words(text, words, depth + 1, &indent);
+            explain_words(text, words, &indent);
             let _ = writeln!(text, "{indent}#{}:", member.name);
             for inner in keys {
                 let value = value.and_then(|value| value.key(&inner.name));
@@ -106,13 +106,13 @@ fn write_entry(text: &mut String, name: &str, value: &Ordered, depth: usize) {
 /// What an entry of a table looks like, as an explanation.
 fn example(text: &mut String, path: &[String], entry: &Shape) {
     let indent = "  ".repeat(path.len());
-    let names = path.iter().map(String::as_str).chain([ANY]);
+    let entries = path.iter().map(String::as_str).chain([ANY]);
     match entry {
         Shape::Section(keys) => {
             let _ =
                 writeln!(text, "{indent}## An entry, with the values that hold without its keys:");
             let _ = writeln!(text, "{indent}## \"{ANY}\":");
-            let values = defaults().at(names);
+            let values = defaults().at(entries);
             for member in keys {
                 for line in wrap(&member.doc, WIDTH.saturating_sub(indent.len() + 7)) {
                     let _ = writeln!(text, "{indent}##   # {line}");
@@ -124,11 +124,15 @@ fn example(text: &mut String, path: &[String], entry: &Shape) {
         }
         Shape::Choice(words) => {
             let name = words.first().map_or("", |word| word.name.as_str());
-            explain_words(text, Some(words), path.len(), &indent);
+            explain_words(text, Some(words), &indent);
             let _ = writeln!(text, "{indent}## An entry: \"name*\": {name}");
         }
         Shape::List(_) => {
-            let _ = writeln!(text, "{indent}## An entry: name: [\"first\", \"second\"]");
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            for (name, built_in) in names(&path) {
+                let _ = writeln!(text, "{indent}## {name}:");
+                item(text, &format!("{indent}##  "), built_in);
+            }
         }
         _ => {}
     }
@@ -141,11 +145,11 @@ fn explain(text: &mut String, member: &Key, depth: usize, told: bool) {
         let _ = writeln!(text, "{indent}## {line}");
     }
     if let (Shape::Choice(words), false) = (&member.shape, told) {
-        explain_words(text, Some(words), depth, &indent);
+        explain_words(text, Some(words), &indent);
     }
 }
 
-fn explain_words(text: &mut String, words: Option<&[Word]>, depth: usize, indent: &str) {
+fn explain_words(text: &mut String, words: Option<&[Word]>, indent: &str) {
     let Some(words) = words else { return };
     if words.iter().all(|word| word.doc.is_empty()) {
         let names: Vec<_> = words.iter().map(|word| word.name.as_str()).collect();
@@ -154,10 +158,15 @@ fn explain_words(text: &mut String, words: Option<&[Word]>, depth: usize, indent
     }
     for word in words {
         let line = format!("{}: {}", word.name, word.doc);
-        for (at, line) in wrap(&line, WIDTH.saturating_sub(2 * depth + 5)).iter().enumerate() {
-            let dash = if at == 0 { "-" } else { " " };
-            let _ = writeln!(text, "{indent}## {dash} {line}");
-        }
+        item(text, &format!("{indent}##"), &line);
+    }
+}
+
+/// An item of a list, on as many lines as it takes.
+fn item(text: &mut String, start: &str, item: &str) {
+    for (at, line) in wrap(item, WIDTH.saturating_sub(start.len() + 3)).iter().enumerate() {
+        let dash = if at == 0 { "-" } else { " " };
+        let _ = writeln!(text, "{start} {dash} {line}");
     }
 }
 

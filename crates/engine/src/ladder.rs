@@ -79,7 +79,7 @@ pub(crate) fn settle(
         (_, Ceiling::Off) => return None,
         // Once the answer was forced, only the stop is left.
         (Force::Do(action), _) if ladder.forced_turn == 0 || !advises(action) => {
-            return Some(action);
+            return Some(capped(action, ceiling));
         }
         (Force::Notice | Force::Urge | Force::Do(_), _) if ladder.forced_turn != 0 => return None,
         (_, Ceiling::Nudge) => Force::Notice,
@@ -98,7 +98,16 @@ pub(crate) fn settle(
             let urge = wanted != Force::Notice && ladder.rung >= 1;
             Some(if urge { urging(state) } else { Action::Nudge })
         }
-        Force::Do(action) => Some(action),
+        Force::Do(action) => Some(capped(action, ceiling)),
+    }
+}
+
+/// An action within a rule's ceiling. A retry takes nothing from the agent and is never capped.
+fn capped(action: Action, ceiling: Ceiling) -> Action {
+    match ceiling {
+        Ceiling::Nudge if action > Action::Nudge && action != Action::Retry => Action::Nudge,
+        Ceiling::Urge if action.ends_run() => Action::ReEvaluate,
+        _ => action,
     }
 }
 

@@ -110,3 +110,4 @@ pub use signals::Signals;
 pub use state::State;
 pub use stop_reason::StopReason;
 pub use test_report::{TestReport, test_id};
+pub use texts::built_in_texts;

@@ -94,7 +94,7 @@ pub enum Reason {
         /// The threshold that was reached.
         threshold: u32,
     },
-    /// The reply itself is not what it should be: cut off, empty, or announcing what it does not do.
+    /// The reply itself is not what it should be: cut off, empty, or announcing work undone.
     Reply {
         /// The rule that says so.
         rule: RuleId,

@@ -36,20 +36,20 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "nudge_narration",
-        "Notice: {reason}. Announcing a step does not take it. Call the tool now, or give the final \
-         answer if nothing is left to do.",
+        "Notice: {reason}. Announcing a step does not take it. Call the tool now, or give the \
+         final answer if nothing is left to do.",
     ),
     (
         "nudge_revert",
-        "Notice: {reason}{excerpt}. Going back and forth between the same versions settles nothing. \
-         Decide from evidence: run the check, read its output, and make one change that it calls \
-         for.",
+        "Notice: {reason}{excerpt}. Going back and forth between the same versions settles \
+         nothing. Decide from evidence: run the check, read its output, and make one change that \
+         it calls for.",
     ),
     ("nudge_chanting", "Notice: {reason}. Say it once, then take the next step."),
     (
         "nudge_polling",
-        "Notice: {reason}{excerpt}. Wait longer between polls, look whether the process still runs, \
-         or go on with other work and come back later.",
+        "Notice: {reason}{excerpt}. Wait longer between polls, look whether the process still \
+         runs, or go on with other work and come back later.",
     ),
     (
         "nudge_context",
@@ -67,8 +67,8 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "empty_reply",
-        "Your last reply had no visible text and no tool call. Take the next step with a tool call, \
-         or give the final answer.",
+        "Your last reply had no visible text and no tool call. Take the next step with a tool \
+         call, or give the final answer.",
     ),
     (
         "premature_end",
@@ -88,22 +88,29 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "nudge_synthesis",
-        "{Reason}{excerpt}. You have probably seen what there is to see. Begin the final answer from \
-         what you know; use a tool only for a named gap.",
+        "{Reason}{excerpt}. You have probably seen what there is to see. Begin the final answer \
+         from what you know; use a tool only for a named gap.",
     ),
     (
         "force_synthesis",
-        "{Reason}{excerpt}. Tools are withdrawn. Give your final answer now from what you know: what \
-         was found or done, what is uncertain, what is left to do. Do not claim what was not \
+        "{Reason}{excerpt}. Tools are withdrawn. Give your final answer now from what you know: \
+         what was found or done, what is uncertain, what is left to do. Do not claim what was not \
          verified.",
     ),
     (
         "start_over",
-        "The workspace was restored to its state before this attempt, because {reason}.{approaches} \
-         Do not repeat them. Begin again with an approach that differs in kind.",
+        "The workspace was restored to its state before this attempt, because \
+         {reason}.{approaches} Do not repeat them. Begin again with an approach that differs in \
+         kind.",
     ),
     ("stop", "The run was ended: {reason}."),
 ];
+
+/// The built-in texts by template name, as a policy may replace them under `texts`.
+#[must_use]
+pub const fn built_in_texts() -> &'static [(&'static str, &'static str)] {
+    TEXTS
+}
 
 /// The message of a decision; `None` for actions that need none.
 pub(crate) fn intervention(

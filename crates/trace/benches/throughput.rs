@@ -76,8 +76,8 @@ fn measure(name: &str, text: &[u8], compare: bool) {
         black_box(drain.events);
     });
     println!(
-        "{name:42} {:6.1} MB   \
-         reader {ours:5.0} MB/s   Value {value:5.0} MB/s   IgnoredAny {ignored:5.0} MB/s",
+        "{name:42} {:6.1} MB   reader {ours:5.0} MB/s   Value {value:5.0} MB/s   \
+         IgnoredAny {ignored:5.0} MB/s",
         text.len() as f64 / 1e6
     );
 }
@@ -115,10 +115,11 @@ fn made_up() -> Vec<u8> {
         for step in 0..60 {
             let id = format!("call_{step}");
             let code = format!("fn step_{step}() {{\n\tprintln!(\"run {run}\");\n}}\n").repeat(30);
-            let arguments = serde_json::json!({"path": format!("src/{step}.rs")});
             steps.push(serde_json::json!({
                 "role": "assistant", "content": "Let me look at the next file.",
-                "tool_calls": [{"id": id, "name": "read", "arguments": arguments}],
+                "tool_calls": [{
+                    "id": id, "name": "read", "arguments": {"path": format!("src/{step}.rs")},
+                }],
                 "usage": {"input_tokens": 1000 + step, "output_tokens": 50},
             }));
             steps.push(serde_json::json!({"role": "tool", "tool_call_id": id, "content": code}));

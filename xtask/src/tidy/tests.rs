@@ -67,7 +67,9 @@ fn lines_are_short() {
         (format!("// https://example.com/{long}"), &[]),
         (format!("const A: &str = r#\"{long}\"#;"), &[1]),
         (format!("#[cfg(test)]\nmod tests {{\nconst A: &str = r#\"{long}\"#;\n}}"), &[]),
-        (format!("#[cfg(test)]\nmod tests {{\nconst A: &str = \"{long}\";\n}}"), &[3]),
+        (format!("#[cfg(test)]\nmod tests {{\nconst A: &str = \"{long}\";\n}}"), &[]),
+        (format!("#[cfg(test)]\nmod tests {{\nconst {long}: u8 = 0;\n}}"), &[3]),
+        (format!("const A: &str = \"{long}\";"), &[1]),
     ];
     for (source, lines) in cases {
         check_rust("line-length", source, lines);

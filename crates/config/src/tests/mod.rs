@@ -2,7 +2,6 @@
 
 mod generated;
 mod properties;
-mod validator;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,9 +125,9 @@ fn keys_are_laid_over_the_base() {
         }),
     );
     check(
-        "texts: {nudge: [one, 'two']}\nname: \"7\"",
+        "texts: {stop: [one, 'two']}\nname: \"7\"",
         &with("default", |p| {
-            p.texts.insert("nudge".into(), vec!["one".into(), "two".into()]);
+            p.texts.insert("stop".into(), vec!["one".into(), "two".into()]);
             p.name = "7".into();
         }),
     );
@@ -231,10 +230,8 @@ fn single_keys_are_set() {
     );
     check_sets(
         &[("base", "classic")],
-        Err(
-            "--set base=classic: error: base: cannot be set over a policy\n  |\n  | base=classic\n  \
-             | ^^^^\n  = help: name the policy to start from instead",
-        ),
+        Err("--set base=classic: error: base: cannot be set over a policy\n  |\n  \
+             | base=classic\n  | ^^^^\n  = help: name the policy to start from instead"),
     );
     check_sets(
         &[(&["a"; 40].join("."), "1")],

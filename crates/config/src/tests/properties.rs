@@ -116,6 +116,18 @@ fn change() -> BoxedStrategy<Change> {
         }
         let values = value(&key.shape, &bounds::of(path, &key.shape));
         let nullable = key.nullable;
+        let known = crate::shape::names(path);
+        let values = if known.is_empty() {
+            values
+        } else {
+            let names =
+                prop::sample::select(known.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+            let texts = prop::collection::vec(text().prop_map(Json::from), 0..3);
+            let entries = prop::collection::btree_map(names.prop_map(str::to_owned), texts, 0..3);
+            entries
+                .prop_map(|map| map.into_iter().map(|(k, v)| (k, Json::from(v))).collect())
+                .boxed()
+        };
         let change = (text(), values, any::<bool>()).prop_map(move |(name, value, null)| {
             let name = |part: &String| if part == "*" { name.clone() } else { part.clone() };
             let value = if nullable && null { Json::Null } else { value };

@@ -76,7 +76,12 @@ extern "C" fn main() -> c_int {
         return 1;
     }
     let mut engine = Engine::new(Arc::new(policy), RunInfo::default());
-    let call = ToolCall { id: "1".into(), name: "read".into(), arguments: "{}".into() };
+    let call = ToolCall {
+        id: "1".into(),
+        name: "read".into(),
+        arguments: "{}".into(),
+        ..ToolCall::default()
+    };
     let events = [
         Event::UserSpoke(UserMessage { text: "Fix the test.".into() }),
         Event::Replied(Reply { tool_calls: vec![call], ..Reply::default() }),

@@ -63,6 +63,7 @@ impl Policy {
         self.check_loops(&mut found);
         self.check_tests(&mut found);
         self.check_budgets(&mut found);
+        self.check_texts(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -266,6 +267,20 @@ impl Policy {
         let shown = format!("{delays:?}");
         found.expect(!delays.is_empty(), "retry.delays_ms", shown, "at least one delay");
         found.between("retry.jitter_percent", self.retry.jitter_percent, 0, 100);
+    }
+}
+
+impl Policy {
+    /// A text of a name that no template has would never be shown.
+    fn check_texts(&self, found: &mut Findings) {
+        let known = crate::texts::built_in_texts();
+        for (name, texts) in &self.texts {
+            let path = format!("texts.{name}");
+            let names: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
+            let allowed = format!("the name of a text: {}", names.join(", "));
+            found.expect(names.contains(&name.as_str()), &path, format!("{name:?}"), &allowed);
+            found.expect(!texts.is_empty(), &path, "[]", "at least one text");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A bounded map by hash.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -9,7 +10,7 @@ const WAYS: usize = 4;
 
 /// A bounded map from hashes to values: `SETS` × 4 entries, constant work per use whatever it
 /// holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct Cache<V, const SETS: usize> {
     entries: Vec<Entry<V>>,
     tick: u32,
@@ -72,6 +73,28 @@ impl<V: Clone + Default, const SETS: usize> Cache<V, SETS> {
     fn place(key: u64) -> core::ops::Range<usize> {
         let set = (key % SETS as u64) as usize * WAYS;
         set..set + WAYS
+    }
+}
+
+impl<V, const SETS: usize> Cache<V, SETS> {
+    /// What is held, in the order of last use.
+    fn held(&self) -> Vec<(u64, &V)> {
+        let mut held: Vec<_> = self.entries.iter().filter(|entry| entry.used != 0).collect();
+        held.sort_unstable_by_key(|entry| entry.used);
+        held.into_iter().map(|entry| (entry.key, &entry.value)).collect()
+    }
+}
+
+/// Two caches are equal if they hold the same and would make room in the same order.
+impl<V: PartialEq, const SETS: usize> PartialEq for Cache<V, SETS> {
+    fn eq(&self, other: &Self) -> bool {
+        self.held() == other.held()
+    }
+}
+
+impl<V: fmt::Debug, const SETS: usize> fmt::Debug for Cache<V, SETS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.held()).finish()
     }
 }
 

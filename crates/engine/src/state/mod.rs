@@ -271,6 +271,7 @@ impl State {
             self.low_output_turns = self.low_output_turns.saturating_add(1);
         }
         let asks = matches!(self.turn.intent, Some(Intent::AsksUser));
+        self.check.claimed = !asks;
         if !asks {
             self.narration.extend(self.turns);
         }

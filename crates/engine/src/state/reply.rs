@@ -32,6 +32,7 @@ impl State {
     pub(super) fn take_reply(&mut self, reply: &Reply<'_>, policy: &Policy) {
         self.turns = self.turns.saturating_add(reply.messages.max(1));
         self.call_failures = 0;
+        self.check.claimed = false;
         self.used.waiting = false;
         self.used.add(&reply.usage);
         self.used.add_text(reply.text.len());

@@ -60,10 +60,9 @@ const SHELL: Tool = tool(ToolKind::Execute, Shape::Shell, false);
 const CODE: Tool = tool(ToolKind::Execute, Shape::Code, false);
 const SQL: Tool = tool(ToolKind::Search, Shape::Sql, false);
 pub(super) const SCRIPT: Tool = tool(ToolKind::Execute, Shape::Script, false);
+// Clicks and keys too: what they change shows in what is seen next.
 const RUN: Tool = tool(ToolKind::Execute, Shape::Plain, false);
 const ACT: Tool = tool(ToolKind::Execute, Shape::Plain, true);
-/// A click or a key: what it changes shows in what is seen next, not in its own result.
-const GESTURE: Tool = RUN;
 const TEST: Tool = tool(ToolKind::Test, Shape::Shell, false);
 pub(super) const POLL: Tool = tool(ToolKind::Poll, Shape::Plain, false);
 const STDIN: Tool = tool(ToolKind::Execute, Shape::Stdin, false);
@@ -174,7 +173,7 @@ pub(super) const NAMES: &[(&str, Tool)] = &[
     ("notebookeditcell", EDIT),
     ("open", READ),
     ("plantocode", PLAN),
-    ("pressenter", GESTURE),
+    ("pressenter", RUN),
     ("proposeplan", PLAN),
     ("psql", SQL),
     ("pythoninterpreter", CODE),
@@ -216,7 +215,7 @@ pub(super) const NAMES: &[(&str, Tool)] = &[
     ("searchandreplace", EDIT),
     ("searchfiles", SEARCH),
     ("searchreplace", EDIT),
-    ("sendkeys", GESTURE),
+    ("sendkeys", RUN),
     ("sendmessage", ACT),
     ("sequentialthinking", PLAN),
     ("shell", SHELL),
@@ -303,7 +302,7 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("check", READ),
     ("clean", DO),
     ("clear", DO),
-    ("click", GESTURE),
+    ("click", RUN),
     ("close", DO),
     ("code", CODE),
     ("comment", DO),
@@ -328,9 +327,9 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("disconnect", DO),
     ("discover", SEARCH),
     ("done", FINISH),
-    ("double", GESTURE),
+    ("double", RUN),
     ("download", READ),
-    ("drag", GESTURE),
+    ("drag", RUN),
     ("drop", DO),
     ("edit", EDIT),
     ("enable", DO),
@@ -372,10 +371,10 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("invoke", RUN),
     ("ipython", CODE),
     ("is", READ),
-    ("key", GESTURE),
+    ("key", RUN),
     ("label", DO),
     ("launch", ACT),
-    ("left", GESTURE),
+    ("left", RUN),
     ("lint", TEST),
     ("list", SEARCH),
     ("load", READ),
@@ -389,10 +388,10 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("mark", DO),
     ("match", SEARCH),
     ("merge", DO),
-    ("middle", GESTURE),
+    ("middle", RUN),
     ("modify", DO),
     ("monitor", POLL),
-    ("mouse", GESTURE),
+    ("mouse", RUN),
     ("move", DO),
     ("navigate", READ),
     ("next", PAGE),
@@ -410,7 +409,7 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("plan", PLAN),
     ("poll", POLL),
     ("post", DO),
-    ("press", GESTURE),
+    ("press", RUN),
     ("preview", READ),
     ("print", READ),
     ("publish", DO),
@@ -441,7 +440,7 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("return", DO),
     ("revert", DO),
     ("revoke", DO),
-    ("right", GESTURE),
+    ("right", RUN),
     ("run", RUN),
     ("save", DO),
     ("scan", SEARCH),
@@ -469,7 +468,7 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("switch", DO),
     ("tail", READ),
     ("take", DO),
-    ("tap", GESTURE),
+    ("tap", RUN),
     ("terminal", SHELL),
     ("terminate", ACT),
     ("test", TEST),
@@ -479,7 +478,7 @@ pub(super) const WORDS: &[(&str, Tool)] = &[
     ("todos", PLAN),
     ("toggle", DO),
     ("transfer", DO),
-    ("triple", GESTURE),
+    ("triple", RUN),
     ("turn", DO),
     ("type", DO),
     ("undo", DO),

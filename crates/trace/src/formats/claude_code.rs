@@ -244,8 +244,8 @@ impl Session for ClaudeCodeSession {
         if self.side.dropped > 0 {
             let limit = MAX_SIDE_BYTES >> 20;
             let what = format!(
-                "{} lines of sub-agents are skipped: \
-                 more than {limit} MiB or {MAX_SIDE_RUNS} sub-agents in one file",
+                "{} lines of sub-agents are skipped: more than {limit} MiB or {MAX_SIDE_RUNS} \
+                 sub-agents in one file",
                 self.side.dropped
             );
             out.problem(0, what);

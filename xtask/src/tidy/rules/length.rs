@@ -43,10 +43,10 @@ pub(in crate::tidy) fn check_lines(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// Lines of test code that hold a raw string: recorded data, which must stay as it is.
+/// Lines of test code that hold a string: data, of which a case stands on one line.
 fn data_lines(file: &File) -> BTreeSet<usize> {
-    let raw = |text: &str| text.starts_with("r#") || text.starts_with("r\"");
-    let tokens = file.tokens().iter().filter(|token| token.in_test && raw(&token.text));
+    let data = |text: &str| text.starts_with(['"', 'r']) && text.ends_with(['"', '#']);
+    let tokens = file.tokens().iter().filter(|token| token.in_test && data(&token.text));
     tokens.flat_map(|token| token.line..=token.last_line).collect()
 }
 

@@ -6,8 +6,8 @@ use crate::tidy::tree::Tree;
 
 /// Folders that exist on one machine only.
 const ROOTS: &[&str] = &["/home/", "/root/", "/Users/", "/work/", "C:\\Users\\"];
-/// The user that examples are about.
-const EXAMPLE_USER: &str = "user";
+/// The users that examples and recordings are about.
+const EXAMPLE_USERS: &[&str] = &["dev", "user"];
 
 pub(in crate::tidy) fn check(tree: &Tree, findings: &mut Findings) {
     let own = [OWN_CASES, "xtask/src/tidy/rules/paths.rs"];
@@ -26,6 +26,6 @@ fn names_machine(line: &str, root: &str) -> bool {
         let begins = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}*".contains(c));
         let rest = &line[at + root.len()..];
         let user = rest.split(|c: char| !c.is_alphanumeric()).next();
-        begins && user != Some(EXAMPLE_USER)
+        begins && !user.is_some_and(|user| EXAMPLE_USERS.contains(&user))
     })
 }
