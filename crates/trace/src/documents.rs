@@ -1,5 +1,6 @@
 //! Reads formats that are JSON documents, piece by piece.
 
+use crate::extent::Extent;
 use crate::feed::{Feed, Found, MAX_ELEMENT};
 use crate::format::Format;
 use crate::formats::session;
@@ -11,6 +12,9 @@ use crate::writer::RunWriter;
 /// Bytes at the beginning of a document that are looked at before its first event is pushed: what
 /// a run's start needs (model, outcome) may stand behind the steps.
 const PREVIEW: usize = 8 << 20;
+/// A document of this size is looked at as a whole, so that many small ones cost no more than one
+/// large one.
+const SMALL: usize = 256 << 10;
 /// Longest member of a document that is taken whole; a longer one is ignored.
 const MAX_MEMBER: usize = 8 << 20;
 /// Longest key of a document.
@@ -81,10 +85,7 @@ pub(crate) fn read_entries(feed: &mut Feed, format: Format, stem: &str, out: &mu
 
 /// Reads the object at hand: its members first as far as they are near, then its elements.
 fn document(feed: &mut Feed, session: &mut dyn Session, out: &mut RunWriter<'_>) -> Complete {
-    let head = feed.peek_up_to(PREVIEW);
-    let head = std::str::from_utf8(head)
-        .or_else(|e| std::str::from_utf8(head.get(..e.valid_up_to()).unwrap_or(b"")));
-    preview_object(head.unwrap_or(""), session);
+    preview(feed, session);
     feed.skip_byte();
     let complete = loop {
         if out.is_done() {
@@ -113,6 +114,20 @@ fn document(feed: &mut Feed, session: &mut dyn Session, out: &mut RunWriter<'_>)
     };
     session.finish(RunEnd { outcome: None, truncated: !complete }, out);
     complete
+}
+
+/// Shows a session the beginning of the document at hand: all of it if it is small.
+fn preview(feed: &mut Feed, session: &mut dyn Session) {
+    let mut head = feed.peek_up_to(SMALL);
+    let mut len = Extent::default().feed(head);
+    if len.is_none() {
+        head = feed.peek_up_to(PREVIEW);
+        len = Some(head.len());
+    }
+    let head = head.get(..len.unwrap_or(0)).unwrap_or(b"");
+    let text = std::str::from_utf8(head)
+        .or_else(|e| std::str::from_utf8(head.get(..e.valid_up_to()).unwrap_or(b"")));
+    preview_object(text.unwrap_or(""), session);
 }
 
 /// Reads a member of the object at hand.

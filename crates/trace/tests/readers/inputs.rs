@@ -196,7 +196,11 @@ fn formats() {
             Format::Responses,
         ),
         (
-            "{\"type\":\"summary\",\"summary\":\"x\"}\n{\"type\":\"user\",\"uuid\":\"u\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}",
+            concat!(
+                r#"{"type":"summary","summary":"x"}"#,
+                "\n",
+                r#"{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}"#
+            ),
             Format::ClaudeCode,
         ),
         ("not JSON at all? then the next line tells\n{\"role\":\"user\"}", Format::Chat),
