@@ -18,7 +18,8 @@ pub(super) fn stop_requested(state: &State, _: &Policy, _: Moment) -> Option<Ver
 /// The answer was forced, and the agent goes on calling tools.
 pub(super) fn answer_overdue(state: &State, policy: &Policy, at: Moment) -> Option<Verdict> {
     let forced = state.ladder.forced_turn;
-    if forced == 0 || at != Moment::TurnEnded || state.turn.calls.is_empty() {
+    let over = forced == 0 || state.ladder.stopped;
+    if over || at != Moment::TurnEnded || state.turn.calls.is_empty() {
         return None;
     }
     let turns = state.turns.saturating_sub(forced);
