@@ -60,8 +60,7 @@ const SHELL: Tool = tool(ToolKind::Execute, Shape::Shell, false);
 const CODE: Tool = tool(ToolKind::Execute, Shape::Code, false);
 const SQL: Tool = tool(ToolKind::Search, Shape::Sql, false);
 pub(super) const SCRIPT: Tool = tool(ToolKind::Execute, Shape::Script, false);
-// Clicks and keys too: what they change shows in what is seen next.
-const RUN: Tool = tool(ToolKind::Execute, Shape::Plain, false);
+const RUN: Tool = tool(ToolKind::Execute, Shape::Plain, false); // Clicks: what follows shows.
 const ACT: Tool = tool(ToolKind::Execute, Shape::Plain, true);
 const TEST: Tool = tool(ToolKind::Test, Shape::Shell, false);
 pub(super) const POLL: Tool = tool(ToolKind::Poll, Shape::Plain, false);
