@@ -1,15 +1,45 @@
-//! How fast runs are read, against merely parsing the same JSON. One thread.
+//! How fast runs are read and judged, against merely parsing the same JSON. One thread.
 //!
 //! `cargo bench -p steersman-trace --bench throughput [-- [--reader] FILE...]`; without files, runs
 //! are made up; `--reader` leaves the comparison out, for a profiler.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench reports to its caller")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::de::IgnoredAny;
-use steersman_engine::{Event, Timestamp};
+use steersman_engine::{Engine, Event, Policy, RunInfo, Timestamp};
 use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink, open_reader};
+
+/// Judges every run by the policy `default`, as `steersman replay` does.
+#[derive(Debug)]
+struct Judge {
+    policy: Arc<Policy>,
+    engine: Option<Engine>,
+}
+
+impl RunSink for Judge {
+    fn run_started(&mut self, meta: &RunMeta<'_>) -> Flow {
+        let (task, model) = (meta.task.to_string(), meta.model.to_string());
+        let info = RunInfo { task, model, ..RunInfo::default() };
+        self.engine = Some(Engine::new(Arc::clone(&self.policy), info));
+        Flow::Continue
+    }
+    fn event(&mut self, at: Timestamp, event: &Event<'_>, _: u64) -> Flow {
+        if let Some(engine) = &mut self.engine {
+            black_box(engine.handle(at, event));
+        }
+        Flow::Continue
+    }
+    fn run_ended(&mut self, _: RunEnd) -> Flow {
+        self.engine = None;
+        Flow::Continue
+    }
+    fn problem(&mut self, problem: Problem) {
+        println!("{problem}");
+    }
+}
 
 /// Takes everything and keeps nothing.
 #[derive(Debug, Default)]
@@ -65,19 +95,25 @@ fn measure(name: &str, text: &[u8], compare: bool) {
             black_box(serde_json::from_str::<IgnoredAny>(line).unwrap());
         }
     });
-    let owned: std::sync::Arc<[u8]> = text.into();
-    let ours = speed(text.len(), || {
-        let mut units =
-            open_reader("bench", std::io::Cursor::new(std::sync::Arc::clone(&owned))).unwrap();
-        let mut drain = Drain::default();
+    let owned: Arc<[u8]> = text.into();
+    let read = |sink: &mut dyn RunSink| {
+        let mut units = open_reader("bench", std::io::Cursor::new(Arc::clone(&owned))).unwrap();
         while let Some(unit) = units.next_unit() {
-            unit.read(&mut drain);
+            unit.read(sink);
         }
+    };
+    let ours = speed(text.len(), || {
+        let mut drain = Drain::default();
+        read(&mut drain);
         black_box(drain.events);
     });
+    let policy = Arc::new(Policy::default());
+    let judged = speed(text.len(), || {
+        read(&mut Judge { policy: Arc::clone(&policy), engine: None });
+    });
     println!(
-        "{name:42} {:6.1} MB   reader {ours:5.0} MB/s   Value {value:5.0} MB/s   \
-         IgnoredAny {ignored:5.0} MB/s",
+        "{name:42} {:6.1} MB   judged {judged:5.0} MB/s   read {ours:5.0} MB/s   \
+         Value {value:5.0} MB/s   IgnoredAny {ignored:5.0} MB/s",
         text.len() as f64 / 1e6
     );
 }
