@@ -154,17 +154,17 @@ pub fn read_call(name: &str, arguments: &str) -> Option<ContinuationSignal> {
         "signal_continuation",
     ];
     let bare = bare_name(name);
-    let same = |tool: &&str| -> bool {
-        let letters = |name: &str| {
-            let kept = name.bytes().filter(u8::is_ascii_alphanumeric);
-            kept.map(|byte| byte.to_ascii_lowercase()).take(40).collect::<Vec<_>>()
-        };
-        bare.eq_ignore_ascii_case(tool) || letters(bare) == letters(tool)
-    };
+    let same = |tool: &&str| -> bool { letters(bare).eq(letters(tool)) };
     if arguments.len() > LOOK || !TOOLS.iter().any(same) {
         return None;
     }
     loose::object(arguments)
+}
+
+/// The letters and digits of a name, in lower case.
+fn letters(name: &str) -> impl Iterator<Item = u8> + '_ {
+    let kept = name.bytes().filter(u8::is_ascii_alphanumeric);
+    kept.map(|byte| byte.to_ascii_lowercase()).take(40)
 }
 
 /// The last `"continuation": {…}` in the words of the assistant.

@@ -20,9 +20,27 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     for chunk in chunks {
         hash = (hash.rotate_left(29) ^ u64::from_le_bytes(*chunk)).wrapping_mul(K);
     }
-    let mut last = [0_u8; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix((hash.rotate_left(29) ^ u64::from_le_bytes(last)).wrapping_mul(K))
+    // The last eight bytes overlap what was taken already: no copy, whatever the length.
+    let last =
+        bytes.last_chunk::<8>().map_or_else(|| word(rest), |chunk| u64::from_le_bytes(*chunk));
+    mix((hash.rotate_left(29) ^ last).wrapping_mul(K))
+}
+
+/// Up to seven bytes as one number. Texts of different length may collide; the length is hashed
+/// beside it.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => match *bytes {
+            [] => 0,
+            [a] => u64::from(a),
+            [a, b] => u64::from(a) << 8 | u64::from(b),
+            [a, b, c, ..] => u64::from(a) << 16 | u64::from(b) << 8 | u64::from(c),
+        },
+    }
 }
 
 /// Spreads the bits of a hash.

@@ -39,7 +39,8 @@ pub(super) fn element(rest: &[u8]) -> Option<usize> {
 
 /// Whether a word announces noise.
 pub(super) fn announces(word: &[u8]) -> bool {
-    matches!(word.len(), 3 | 4 | 7)
+    matches!(word, [b'p' | b'P' | b't' | b'T', ..])
+        && matches!(word.len(), 3 | 4 | 7)
         && [&b"pid"[..], b"ppid", b"pgid", b"tid", b"tmp", b"process"]
             .iter()
             .any(|known| word.eq_ignore_ascii_case(known))

@@ -46,7 +46,7 @@ struct Scan {
 impl Scan {
     fn push(&mut self, token: u64) {
         self.hash = (self.hash.rotate_left(5) ^ token).wrapping_mul(K);
-        self.sketch.add(mix(self.previous.rotate_left(17) ^ token));
+        self.sketch.add((self.previous.rotate_left(17) ^ token).wrapping_mul(K));
         self.previous = token;
         self.tokens += 1;
     }
@@ -54,9 +54,8 @@ impl Scan {
     fn take(&mut self, bytes: &[u8]) {
         let mut at = 0;
         let mut line_start = true;
-        while at < bytes.len() {
-            let byte = bytes[at];
-            if byte.is_ascii_whitespace() {
+        while let Some(&byte) = bytes.get(at) {
+            if CLASSES[usize::from(byte)] == SPACE {
                 line_start |= byte == b'\n';
                 at += 1;
                 continue;
@@ -66,7 +65,7 @@ impl Scan {
                 continue;
             }
             line_start = false;
-            if !is_word(byte) {
+            if CLASSES[usize::from(byte)] != WORD {
                 if byte == b'<'
                     && let Some(skipped) = noise::element(&bytes[at..])
                 {
@@ -83,7 +82,9 @@ impl Scan {
 
     /// Takes the word at `at`, or the noise that begins there, and says where it ends.
     fn take_word(&mut self, bytes: &[u8], at: usize) -> usize {
-        let len = bytes[at..].iter().position(|&b| !is_word(b)).unwrap_or(bytes.len() - at);
+        let rest = &bytes[at..];
+        let ends = |&b: &u8| CLASSES[usize::from(b)] != WORD;
+        let len = rest.iter().position(ends).unwrap_or(rest.len());
         let word = &bytes[at..at + len];
         let suspicious = bytes[at].is_ascii_digit() || len >= 12 || noise::announces(word);
         if suspicious && let Some(Noise { len, stands_for }) = noise::word(bytes, at, len) {
@@ -95,9 +96,28 @@ impl Scan {
     }
 }
 
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
+/// Part of a word.
+const WORD: u8 = 0;
+/// Between words.
+const SPACE: u8 = 1;
+/// A mark of its own.
+const MARK: u8 = 2;
+
+/// What each byte is.
+static CLASSES: [u8; 256] = {
+    let mut classes = [WORD; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let ascii = byte as u8;
+        if ascii.is_ascii_whitespace() {
+            classes[byte] = SPACE;
+        } else if !ascii.is_ascii_alphanumeric() && ascii != b'_' {
+            classes[byte] = MARK;
+        }
+        byte += 1;
+    }
+    classes
+};
 
 #[cfg(test)]
 mod tests {

@@ -27,7 +27,7 @@ pub(super) fn failed_call(state: &State, policy: &Policy, at: Moment) -> Option<
 /// A reply with the stop reason `error`; an unknown word only where the reply holds nothing, so
 /// that an answer is never thrown away because a server invents words (E2, E7).
 fn failed_reply(state: &State, policy: &Policy) -> Option<Verdict> {
-    let nothing = state.turn.text.is_none() && state.turn.calls.is_empty();
+    let nothing = !state.turn.has_text && state.turn.calls.is_empty();
     let failed = match state.turn.stop? {
         StopReason::Error => state.turn.calls.is_empty(),
         StopReason::Unknown => nothing,

@@ -39,7 +39,7 @@ impl State {
         self.turn = OpenTurn { open: true, stop: reply.stop, ..OpenTurn::default() };
         self.turn.text_len = u32::try_from(reply.text.len()).unwrap_or(u32::MAX);
         if !reply.text.trim().is_empty() {
-            self.turn.text = Some(digest_text(&reply.text).hash);
+            self.turn.has_text = true;
             self.turn.chants = classify::chants(&reply.text);
         }
         let calls = u32::try_from(reply.tool_calls.len()).unwrap_or(u32::MAX);

@@ -15,8 +15,8 @@ use crate::tool::CallFacts;
 pub(crate) struct OpenTurn {
     /// The calls of the reply, at most [`OpenTurn::MAX_CALLS`] of them.
     pub(crate) calls: Vec<OpenCall>,
-    /// Hash of the reply's text; `None` if it has none.
-    pub(crate) text: Option<u64>,
+    /// The reply has a text.
+    pub(crate) has_text: bool,
     /// What the reply intends, if it calls no tool.
     pub(crate) intent: Option<Intent>,
     /// The reply claims success.
