@@ -16,7 +16,7 @@ pub(crate) struct Cache<V, const SETS: usize> {
     tick: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone)]
 struct Entry<V> {
     key: u64,
     /// Tick of the last use; 0 marks a free entry.
@@ -100,7 +100,8 @@ impl<V: fmt::Debug, const SETS: usize> fmt::Debug for Cache<V, SETS> {
 
 impl<V: Serialize, const SETS: usize> Serialize for Cache<V, SETS> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.entries.iter().filter(|entry| entry.used != 0))
+        let held = self.entries.iter().filter(|entry| entry.used != 0);
+        serializer.collect_seq(held.map(|entry| (entry.key, entry.used, &entry.value)))
     }
 }
 
@@ -108,15 +109,13 @@ impl<'de, V: Clone + Default + Deserialize<'de>, const SETS: usize> Deserialize<
     for Cache<V, SETS>
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored: Vec<Entry<V>> = Vec::deserialize(deserializer)?;
+        let stored: Vec<(u64, u32, V)> = Vec::deserialize(deserializer)?;
         let mut cache = Self::default();
-        for entry in stored.into_iter().take(SETS * WAYS) {
-            let (value, _) = cache.touch(entry.key);
-            *value = entry.value;
-            let used = entry.used;
-            let set = &mut cache.entries[Self::place(entry.key)];
-            if let Some(stored) = set.iter_mut().find(|stored| stored.key == entry.key) {
-                stored.used = used;
+        for (key, used, stored) in stored.into_iter().take(SETS * WAYS) {
+            *cache.touch(key).0 = stored;
+            let set = &mut cache.entries[Self::place(key)];
+            if let Some(entry) = set.iter_mut().find(|entry| entry.key == key) {
+                entry.used = used;
             }
         }
         cache.tick = cache.entries.iter().map(|entry| entry.used).max().unwrap_or(0);

@@ -1,5 +1,7 @@
 //! The record of progress of documents A and D (A1, D3, D4).
 
+use alloc::vec::Vec;
+
 use serde::{Deserialize, Serialize};
 
 use super::cache::Cache;
@@ -72,9 +74,24 @@ struct Resource {
 
 /// Up to four ranges of lines; overlapping and adjacent ones are merged (D7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u32, u32)>", into = "Vec<(u32, u32)>")]
 struct Ranges {
     kept: [(u32, u32); 4],
     len: u8,
+}
+
+impl From<Vec<(u32, u32)>> for Ranges {
+    fn from(stored: Vec<(u32, u32)>) -> Self {
+        let mut ranges = Self::default();
+        stored.into_iter().for_each(|range| ranges.push(range));
+        ranges
+    }
+}
+
+impl From<Ranges> for Vec<(u32, u32)> {
+    fn from(ranges: Ranges) -> Self {
+        ranges.kept[..usize::from(ranges.len)].to_vec()
+    }
 }
 
 impl Ranges {

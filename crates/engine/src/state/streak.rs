@@ -8,10 +8,30 @@ use crate::decision::Evidence;
 
 /// A count with the latest turns it was seen in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub(crate) struct Streak {
     /// How often it was seen.
     pub(crate) count: u32,
     turns: [u32; Evidence::MAX_TURNS],
+}
+
+/// A streak as it is stored: the count, and only the turns that are in use.
+#[derive(Serialize, Deserialize)]
+struct Stored(u32, Vec<u32>);
+
+impl From<Stored> for Streak {
+    fn from(Stored(count, kept): Stored) -> Self {
+        let mut turns = [0; Evidence::MAX_TURNS];
+        turns.iter_mut().zip(kept).for_each(|(turn, kept)| *turn = kept);
+        Self { count, turns }
+    }
+}
+
+impl From<Streak> for Stored {
+    fn from(streak: Streak) -> Self {
+        let kept = (streak.count as usize).min(Evidence::MAX_TURNS);
+        Self(streak.count, streak.turns[..kept].to_vec())
+    }
 }
 
 impl Streak {
