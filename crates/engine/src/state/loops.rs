@@ -128,7 +128,7 @@ struct Recent {
 }
 
 /// What a turn brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Brought {
     /// Something was changed.
     pub(crate) changed: bool,

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use progress::{Milestones, Progress, Stage};
 pub use usage::Used;
 
-pub(crate) use loops::{Brought, LoopTrack};
+pub(crate) use loops::LoopTrack;
 pub(crate) use streak::Streak;
 pub(crate) use test_track::{LastTests, TestTrack};
 pub(crate) use turn::{OpenCall, OpenTurn, Returned};
@@ -77,7 +77,6 @@ pub struct State {
     pub(crate) loops: LoopTrack,
     pub(crate) tests: TestTrack,
     pub(crate) turn: OpenTurn,
-    pub(crate) brought: Brought,
     pub(crate) narration: Streak,
     pub(crate) failure: Option<Failure>,
     pub(crate) call_failures: u32,
@@ -111,8 +110,6 @@ pub(crate) struct Continuations {
 pub(crate) struct Check {
     /// Its last result; `None` before the first, and after a change.
     pub(crate) passed: Option<bool>,
-    /// It was just reported.
-    pub(crate) fresh: bool,
     /// Claims it has refuted in a row.
     pub(crate) refuted: u32,
     /// A claim waits for it.
@@ -157,7 +154,6 @@ impl State {
             loops: LoopTrack::default(),
             tests: TestTrack::default(),
             turn: OpenTurn::default(),
-            brought: Brought::default(),
             narration: Streak::default(),
             failure: None,
             call_failures: 0,
@@ -180,7 +176,6 @@ impl State {
     /// Takes in one event.
     pub(crate) fn fold(&mut self, at: Timestamp, event: &Event<'_>, policy: &Policy) {
         self.used.advance(at);
-        self.check.fresh = false;
         self.failure = None;
         match event {
             Event::UserSpoke(message) => self.hear(message),
@@ -199,8 +194,7 @@ impl State {
     fn classify_task(&mut self) {
         let task = &self.info.task;
         self.task_type = self.info.task_type.unwrap_or_else(|| classify::task_type(task));
-        let window = None;
-        let complexity = || classify::complexity(task, window);
+        let complexity = || classify::complexity(task, None);
         self.complexity = self.info.complexity.unwrap_or_else(complexity);
     }
 
@@ -243,7 +237,6 @@ impl State {
         self.turn.open = false;
         self.used.waiting = self.turn.calls.is_empty();
         if self.turn.calls.is_empty() {
-            self.brought = Brought::default();
             self.end_silent_turn(policy);
             return;
         }
@@ -253,15 +246,15 @@ impl State {
         self.narration.reset();
         let calls = core::mem::take(&mut self.turn.calls);
         let alike = policy.loops.similarity;
-        self.brought = self.loops.take(&calls, self.turns, self.used.now, alike);
+        let brought = self.loops.take(&calls, self.turns, self.used.now, alike);
         for call in &calls {
             self.take_call(call);
         }
         self.turn.calls = calls;
-        if self.brought.changed {
+        if brought.changed {
             self.check.passed = None;
         }
-        self.ladder.turn_ended(self.brought.novel, policy.ladder.forget_after_turns);
+        self.ladder.turn_ended(brought.novel, policy.ladder.forget_after_turns);
     }
 
     /// A turn without tool calls: an answer, a question, or talk.
@@ -318,7 +311,6 @@ impl State {
     }
 
     fn take_check(&mut self, report: &CheckReport<'_>) {
-        self.check.fresh = true;
         self.check.turn = self.turns;
         self.check.passed = Some(report.passed);
         self.check.excerpt.clear();
