@@ -77,7 +77,7 @@ pub(crate) fn read_entries(feed: &mut Feed, format: Format, stem: &str, out: &mu
         };
     }
     let error = feed.take_error();
-    session.finish(RunEnd { outcome: None, truncated: !complete || error.is_some() }, out);
+    session.finish(RunEnd { truncated: !complete || error.is_some(), ..RunEnd::default() }, out);
     if let Some(what) = error {
         out.problem(feed.line(), ends_early(&what));
     }
@@ -112,7 +112,7 @@ fn document(feed: &mut Feed, session: &mut dyn Session, out: &mut RunWriter<'_>)
             }
         }
     };
-    session.finish(RunEnd { outcome: None, truncated: !complete }, out);
+    session.finish(RunEnd { truncated: !complete, ..RunEnd::default() }, out);
     complete
 }
 

@@ -14,6 +14,7 @@ mod feed;
 mod format;
 mod formats;
 mod inflate;
+mod labels;
 mod lenient;
 mod lines;
 mod message;
@@ -32,7 +33,7 @@ mod usage;
 mod writer;
 
 pub use format::Format;
-pub use run::{Outcome, RunEnd, RunMeta};
+pub use run::{Label, Outcome, RunEnd, RunMeta};
 pub use sink::{Flow, Problem, RunSink};
 pub use source::{OpenError, Source, group, open, open_reader, read_bytes};
 pub use units::{Unit, Units};

@@ -151,7 +151,7 @@ pub(crate) fn read_session(feed: &mut Feed, format: Format, stem: &str, out: &mu
         feed.consume(item);
     }
     let error = feed.take_error();
-    session.finish(RunEnd { outcome: None, truncated: truncated || error.is_some() }, out);
+    session.finish(RunEnd { truncated: truncated || error.is_some(), ..RunEnd::default() }, out);
     if let Some(what) = error {
         out.problem(feed.line(), ends_early(&what));
     }

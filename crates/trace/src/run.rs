@@ -33,10 +33,26 @@ pub enum Outcome {
 }
 
 /// What is known when a run ends in a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunEnd {
     /// The graded outcome, where the trace tells it only at the end.
     pub outcome: Option<Outcome>,
     /// The run was cut off: the input ended or broke inside it.
     pub truncated: bool,
+    /// What the makers of the recording noted about the run, at most 4,096 notes; empty where the
+    /// format knows none.
+    pub labels: Vec<Label>,
+}
+
+/// A note on a run by whoever made the recording: where it went wrong, say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// What is noted, in the recording's own words, at most 200 bytes.
+    pub kind: String,
+    /// The turn it is about, from 1, counted as [`Reply::messages`](steersman_engine::Reply) does;
+    /// a step between two replies belongs to the one before. 0 before any reply; `None` if it is
+    /// about the run as a whole.
+    pub turn: Option<u32>,
+    /// Who or what noted it, at most 200 bytes; empty if unknown.
+    pub by: String,
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use steersman_engine::{Reply, Usage};
 
 use crate::content::append;
+use crate::labels::StepTurns;
 use crate::message::{Message, Parts};
 use crate::session::is_full;
 use crate::spoken::{Spoken, spoken};
@@ -52,6 +53,7 @@ const MAX_HELD: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Steps<'a> {
     held: Vec<Pending<'a>>,
+    turns: StepTurns,
 }
 
 #[derive(Debug)]
@@ -80,18 +82,30 @@ impl<'a> Steps<'a> {
         let reasoning_only = message.kind.word() == "reasoning";
         let mut parts = message.into_parts(line);
         let Some(reply) = parts.reply.take() else {
+            self.turns.other();
             if !parts.results.is_empty() || !parts.user.is_empty() {
                 self.flush(out);
                 push_parts(parts, out);
             }
             return;
         };
+        self.turns.reply(reply.messages);
         let (reply, agent) = keep(reply, agent);
         self.hold(Pending { spot: parts.spot, reply, agent, reasoning_only }, out);
         if !parts.own_results.is_empty() {
             self.flush(out);
             push_parts(parts, out);
         }
+    }
+
+    /// Leaves out a step that could not be read.
+    pub(crate) fn skip(&mut self) {
+        self.turns.other();
+    }
+
+    /// Which turn each step taken so far belongs to.
+    pub(crate) fn turns(&self) -> &StepTurns {
+        &self.turns
     }
 
     /// Adds a part to the replies held back, or lets those go first.

@@ -106,7 +106,7 @@ impl RunSink for Judge<'_> {
     fn run_started(&mut self, meta: &RunMeta<'_>) -> Flow {
         let flow = match self.current.take() {
             Some(unfinished) => {
-                let end = RunEnd { outcome: None, truncated: true };
+                let end = RunEnd { truncated: true, ..RunEnd::default() };
                 (self.emit)(Item::Run(Box::new(unfinished.finish(end))))
             }
             None => Flow::Continue,

@@ -240,7 +240,7 @@ impl Session for ClaudeCodeSession {
 
     fn finish(&mut self, end: RunEnd, out: &mut RunWriter<'_>) {
         self.turn.flush(out);
-        self.opening.close(end, out);
+        self.opening.close(end.clone(), out);
         if self.side.dropped > 0 {
             let limit = MAX_SIDE_BYTES >> 20;
             let what = format!(
@@ -266,7 +266,7 @@ impl Session for ClaudeCodeSession {
                 }
             }
             self.turn.flush(out);
-            self.opening.close(end, out);
+            self.opening.close(end.clone(), out);
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::extent::elements;
+use crate::labels::{LabelList, resolve};
 use crate::lenient::{Count, Flag, Obj, Raw, Str, Strict, parse};
 use crate::lines::why;
 use crate::message::Message;
@@ -38,6 +39,8 @@ struct RunFields<'a, S: Default> {
     outcome: Obj<OutcomeFields>,
     correct: Flag,
     context_window: Count,
+    #[serde(borrow)]
+    labels: LabelList<'a>,
     steps: S,
 }
 
@@ -95,7 +98,7 @@ pub(crate) fn read_run(
             steps.step(message, line, out);
         }
         steps.flush(out);
-        out.end(RunEnd::default());
+        out.end(end_of(&run, &steps));
         return Ok(());
     }
     let run = parse::<RunFields<'_, Raw<'_>>>(text)?;
@@ -107,11 +110,14 @@ pub(crate) fn read_run(
         }
         match parse::<Message<'_>>(element) {
             Ok(message) => steps.step(message, line, out),
-            Err(e) => out.problem(line, format!("step {index} skipped: {}", why(&e))),
+            Err(e) => {
+                steps.skip();
+                out.problem(line, format!("step {index} skipped: {}", why(&e)));
+            }
         }
     }
     steps.flush(out);
-    out.end(RunEnd::default());
+    out.end(end_of(&run, &steps));
     Ok(())
 }
 
@@ -121,6 +127,10 @@ fn start<S: Default>(run: &RunFields<'_, S>, name: &str, line: u64, out: &mut Ru
         meta.id = Cow::Borrowed(name);
     }
     out.start(&meta);
+}
+
+fn end_of<S: Default>(run: &RunFields<'_, S>, steps: &Steps<'_>) -> RunEnd {
+    RunEnd { labels: resolve(&run.labels, steps.turns()), ..RunEnd::default() }
 }
 
 /// Steps that are all parsed at once. Fails on too many of them, or on one that is no object.
@@ -160,11 +170,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for WholeSteps<'a> {
 pub(crate) struct RunSession {
     opening: Opening,
     steps: Steps<'static>,
+    /// The labels as JSON text; they may stand before the steps they point to.
+    labels: String,
 }
 
 impl RunSession {
     pub(crate) fn new(id: &str) -> Self {
-        Self { opening: Opening::of(id, ""), steps: Steps::default() }
+        Self { opening: Opening::of(id, ""), steps: Steps::default(), labels: String::new() }
     }
 }
 
@@ -175,7 +187,13 @@ impl Session for RunSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = parse::<Message<'_>>(json)?;
+        let message = match parse::<Message<'_>>(json) {
+            Ok(message) => message,
+            Err(error) => {
+                self.steps.skip();
+                return Err(error);
+            }
+        };
         self.opening.ensure(line, out);
         self.steps.step_kept(message, line, out, |reply, agent| {
             (owned_reply(reply), Cow::Owned(agent.into_owned()))
@@ -195,6 +213,7 @@ impl Session for RunSession {
             "correct" => {
                 meta.outcome = serde_json::from_str(json).ok().and_then(outcome).or(meta.outcome);
             }
+            "labels" => json.clone_into(&mut self.labels),
             "context_window" => {
                 meta.context_window =
                     serde_json::from_str::<Count>(json).ok().and_then(Count::positive);
@@ -209,6 +228,8 @@ impl Session for RunSession {
 
     fn finish(&mut self, end: RunEnd, out: &mut RunWriter<'_>) {
         self.steps.flush(out);
-        self.opening.close(end, out);
+        let labels = serde_json::from_str::<LabelList<'_>>(&self.labels).unwrap_or_default();
+        let labels = resolve(&labels, self.steps.turns());
+        self.opening.close(RunEnd { labels, ..end }, out);
     }
 }

@@ -36,8 +36,14 @@ impl RunSink for Log {
 
     fn run_ended(&mut self, end: RunEnd) -> Flow {
         let outcome = end.outcome.map(|o| format!("{o:?}"));
-        let end = serde_json::json!({ "outcome": outcome, "truncated": end.truncated });
-        writeln!(self.text, "{}", serde_json::json!({ "end": end })).unwrap();
+        let mut shown = serde_json::json!({ "outcome": outcome, "truncated": end.truncated });
+        if !end.labels.is_empty() {
+            let labels = end.labels.iter().map(|label| {
+                serde_json::json!({ "kind": label.kind, "turn": label.turn, "by": label.by })
+            });
+            shown["labels"] = labels.collect();
+        }
+        writeln!(self.text, "{}", serde_json::json!({ "end": shown })).unwrap();
         Flow::Continue
     }
 

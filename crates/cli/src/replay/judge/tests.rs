@@ -74,7 +74,7 @@ fn runs_are_counted_as_they_come() {
         reader.turn(&[("read", "x"), ("read", "y")]);
         reader.turn(&[]);
         reader.judge.problem(problem(8));
-        reader.judge.run_ended(RunEnd { outcome: Some(Outcome::Solved), truncated: false });
+        reader.judge.run_ended(RunEnd { outcome: Some(Outcome::Solved), ..RunEnd::default() });
         reader.judge.problem(problem(9));
         // The next run begins although this one was never ended.
         reader.start("b");
