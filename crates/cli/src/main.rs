@@ -2,6 +2,9 @@
 
 mod config;
 mod grid;
+mod page;
+mod policy;
+mod reading;
 mod replay;
 mod screen;
 mod text;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use super::totals::GroupBy;
+use crate::reading::GroupBy;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use steersman_evaluation::measure::Measures;
+
 use super::report::{Point, RunReport, Verdict};
-use super::summary::{measures_grid, measures_row, noun, write_definitions};
+use super::summary::{measures_grid, measures_row, write_definitions};
 use super::table::Table;
 use super::top::Top;
-use super::totals::{Measures, Sources, Totals};
+use super::totals::{Sources, Totals};
 use crate::grid::{Cell, Column, Grid};
 use crate::screen::{Screen, Tone};
 use crate::text;
@@ -191,7 +193,7 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
     }
     let title = format!(
         "Graded runs: mean over {}",
-        text::counted(graded.len() as u64, noun(sources.by()))
+        text::counted(graded.len() as u64, sources.by().noun())
     );
     writeln!(out, "\n{}", screen.paint(Tone::Heading, &title))?;
     let mut grid = measures_grid(sources.by());
@@ -219,8 +221,8 @@ mod tests {
     use steersman_engine::Action;
 
     use super::*;
+    use crate::reading::GroupBy;
     use crate::replay::samples::{check_golden, run};
-    use crate::replay::totals::GroupBy;
 
     #[test]
     fn differences_look_like_this() {

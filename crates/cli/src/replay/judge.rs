@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use steersman_engine::{Action, Decision, Engine, Event, Policy, RunInfo, Timestamp};
-use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink};
+use steersman_engine::{Action, Decision, Engine, Event, Timestamp};
+use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink, Unit};
 
 use super::calls::{Calls, Mark};
-use super::report::{Kind, Made, Point, RunReport, Source, Verdict};
-use super::series::Series;
+use super::report::{Kind, Made, Point, RunReport, Verdict};
+use super::series::{Series, SeriesPoint};
 use super::timeline::{Entry, Timeline};
 use super::wanted::Wanted;
+use crate::policy::Named;
+use crate::reading::{BATCH_WEIGHT, Emit, Item, Judges, Source, pass_time, run_info};
 use crate::text;
 
 /// How runs are judged; the same for all of them.
@@ -23,15 +25,6 @@ pub(crate) struct Setup {
     pub(crate) detail: Detail,
 }
 
-/// A policy and its name.
-#[derive(Clone, Debug)]
-pub(crate) struct Named {
-    /// The policy.
-    pub(crate) policy: Arc<Policy>,
-    /// Its name, as shown.
-    pub(crate) name: Arc<str>,
-}
-
 /// What to keep besides the summary.
 #[derive(Debug)]
 pub(crate) enum Detail {
@@ -43,20 +36,33 @@ pub(crate) enum Detail {
     Timeline(Wanted),
 }
 
-/// What judging gives.
-#[derive(Debug)]
-pub(crate) enum Item {
-    /// A judged run.
-    Run(Box<RunReport>),
-    /// Something that could not be read.
-    Problem(String),
+impl Judges for Setup {
+    type Run = RunReport;
+
+    fn judge(&self, unit: Unit, source: &Arc<Source>, emit: &mut Emit<'_, RunReport>) {
+        let mut emit = |item| emit(item);
+        // Whether the reader broke off is known to whoever made it break off.
+        let _ = unit.read(&mut Judge::new(self, source, &mut emit));
+    }
+
+    fn weight(report: &RunReport) -> usize {
+        const RUN: usize = 1024;
+        const DECISION: usize = 1024;
+        if report.timeline.is_some() {
+            return BATCH_WEIGHT;
+        }
+        let verdicts = std::iter::once(&report.verdict).chain(&report.other);
+        let decisions: usize = verdicts.map(|verdict| verdict.decisions.len()).sum();
+        let points = report.series.as_ref().map_or(0, |series| series.points.len());
+        RUN + decisions * DECISION + points * size_of::<SeriesPoint>()
+    }
 }
 
 /// Judges the runs of one input, or of a part of it.
 pub(crate) struct Judge<'a> {
     setup: &'a Setup,
     source: &'a Arc<Source>,
-    emit: &'a mut dyn FnMut(Item) -> Flow,
+    emit: &'a mut Emit<'a, RunReport>,
     current: Option<Judging>,
 }
 
@@ -73,7 +79,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn new(
         setup: &'a Setup,
         source: &'a Arc<Source>,
-        emit: &'a mut dyn FnMut(Item) -> Flow,
+        emit: &'a mut Emit<'a, RunReport>,
     ) -> Self {
         Self { setup, source, emit, current: None }
     }
@@ -264,35 +270,9 @@ impl Now {
     }
 }
 
-/// Tells the engine that its deadlines passed before the next event, as a live driver would.
-fn pass_time(engine: &mut Engine, until: Timestamp) -> Vec<Decision> {
-    /// A deadline that stays due after it was announced must not hold up the replay.
-    const MAX_DEADLINES: u32 = 16;
-    let mut decisions = Vec::new();
-    for _ in 0..MAX_DEADLINES {
-        match engine.deadline() {
-            Some(deadline) if until != Timestamp::UNKNOWN && deadline <= until => {
-                decisions.push(engine.handle(deadline, &Event::TimePassed));
-            }
-            _ => break,
-        }
-    }
-    decisions
-}
-
 fn count_unanswered(calls: &Calls, series: Option<&mut Series>) {
     if let (Some(series), Ok(unanswered)) = (series, u32::try_from(calls.unanswered())) {
         series.count_many(Mark::Empty, unanswered);
-    }
-}
-
-fn run_info(meta: &RunMeta<'_>) -> RunInfo {
-    RunInfo {
-        id: meta.id.to_string(),
-        task: meta.task.to_string(),
-        model: meta.model.to_string(),
-        context_window: meta.context_window,
-        ..RunInfo::default()
     }
 }
 

@@ -1,15 +1,13 @@
 //! What the command line means.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::args::ReplayArgs;
-use super::inputs::Argument;
-use super::judge::{Detail, Named, Setup};
+use super::judge::{Detail, Setup};
 use super::table::Rows;
-use super::totals::GroupBy;
 use super::wanted::Wanted;
+use crate::policy::Named;
+use crate::reading::{Argument, GroupBy, jobs};
 
 /// What to do.
 #[derive(Debug)]
@@ -48,15 +46,12 @@ pub(crate) enum View {
 }
 
 impl Plan {
-    /// More threads than this are never started.
-    const MAX_JOBS: usize = 64;
-
     /// The plan behind the arguments, or what is wrong with the policies.
     pub(crate) fn new(args: ReplayArgs) -> Result<Self, String> {
         let mut notices = Vec::new();
-        let policy = load(args.policy.as_deref(), &args.set, &mut notices)?;
+        let policy = Named::load(args.policy.as_deref(), &args.set, &mut notices)?;
         let other = match &args.shadow_diff {
-            Some(name) => Some(load(Some(name), &[], &mut notices)?),
+            Some(name) => Some(Named::load(Some(name), &[], &mut notices)?),
             None => None,
         };
         let view = view(&args);
@@ -65,14 +60,13 @@ impl Plan {
             _ if args.html.is_some() => Detail::Series,
             _ => Detail::Summary,
         };
-        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Ok(Self {
             arguments: args.paths.iter().map(|path| Argument::parse(path)).collect(),
             setup: Setup { policy, other, detail },
             view,
             html: args.html,
             by: args.by,
-            jobs: args.jobs.map_or_else(cores, NonZeroUsize::get).min(Self::MAX_JOBS),
+            jobs: jobs(args.jobs),
             progress: !args.no_progress,
             notices,
         })
@@ -89,29 +83,4 @@ fn view(args: &ReplayArgs) -> View {
         None if args.all => View::Table(Rows::All),
         None => View::Table(Rows::Most(args.limit)),
     }
-}
-
-/// Loads a policy by name or path; without one, the policy file that holds here, else `default`.
-fn load(
-    name: Option<&str>,
-    set: &[(String, String)],
-    notices: &mut Vec<String>,
-) -> Result<Named, String> {
-    let loaded = match name {
-        Some(name) => steersman_config::resolve(name),
-        None => match std::env::current_dir().ok().and_then(|here| steersman_config::find(&here)) {
-            Some(path) => steersman_config::load(&path),
-            None => steersman_config::resolve("default"),
-        },
-    };
-    let loaded = loaded.map_err(|error| error.to_string())?;
-    notices.extend(loaded.notices.iter().map(ToString::to_string));
-    let mut policy = loaded.policy;
-    if !set.is_empty() {
-        let set: Vec<(&str, &str)> =
-            set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        policy = steersman_config::with_overrides(policy, &set).map_err(|it| it.to_string())?;
-    }
-    let name = Arc::from(policy.name.as_str());
-    Ok(Named { policy: Arc::new(policy), name })
 }

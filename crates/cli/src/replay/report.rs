@@ -1,6 +1,5 @@
 //! What is kept of a judged run: a bounded summary.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use steersman_engine::policy::RuleId;
@@ -9,24 +8,8 @@ use steersman_trace::{Outcome, RunMeta};
 
 use super::series::Series;
 use super::timeline::Timeline;
+use crate::reading::Source;
 use crate::text;
-
-/// An input that runs come from.
-#[derive(Debug)]
-pub(crate) struct Source {
-    /// Its path as given or found; `-` for standard input.
-    pub(crate) name: String,
-    /// The trace format.
-    pub(crate) format: String,
-}
-
-impl Source {
-    /// The folder the input lies in; the input itself if there is none.
-    pub(crate) fn folder(&self) -> &str {
-        let parent = Path::new(&self.name).parent().and_then(Path::to_str);
-        parent.filter(|parent| !parent.is_empty()).unwrap_or(&self.name)
-    }
-}
 
 /// A judged run.
 #[derive(Debug)]

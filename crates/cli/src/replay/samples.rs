@@ -6,7 +6,8 @@ use steersman_engine::policy::RuleId;
 use steersman_engine::{Action, Decision, Evidence, Intervention, Reason, Signals, Usage};
 use steersman_trace::{Outcome, RunMeta};
 
-use super::report::{Kind, Point, RunReport, Source, Verdict};
+use super::report::{Kind, Point, RunReport, Verdict};
+use crate::reading::Source;
 
 /// A run of ten calls in as many turns, judged by nothing yet.
 pub(crate) fn run(id: &str) -> RunReport {

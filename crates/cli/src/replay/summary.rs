@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use steersman_evaluation::measure::{Measures, Tally};
 
 use super::report::Kind;
-use super::totals::{Grades, GroupBy, KindTotals, Measures, Sources, Totals};
+use super::totals::{KindTotals, Sources, Totals};
 use crate::grid::{Cell, Column, Grid};
+use crate::reading::GroupBy;
 use crate::screen::{Screen, Tone};
 use crate::text;
 
@@ -117,7 +119,7 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
     }
     writeln!(out, "\n{}", screen.paint(Tone::Heading, "Graded runs by source"))?;
     let mut grid = measures_grid(sources.by());
-    let shared = shared_folder(&graded, sources.by());
+    let shared = sources.by().shared_folder(graded.iter().map(|(name, _)| *name));
     for (name, grades) in graded.iter().take(MAX_SOURCES) {
         let name = text::cut_middle(&text::plain(&name[shared..]), 120);
         grid.push(measures_row(Cell::new(name), grades, &grades.measures()));
@@ -127,7 +129,7 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
         grid.push(vec![Cell::new(format!("… and {more} more")).toned(Tone::Dim)]);
     }
     if graded.len() > 1 {
-        let name = format!("mean over {}", text::counted(graded.len() as u64, noun(sources.by())));
+        let name = format!("mean over {}", text::counted(graded.len() as u64, sources.by().noun()));
         let name = Cell::new(name).toned(Tone::Heading);
         grid.push(measures_row(name, &sources.pooled(0), &sources.mean(0)));
     }
@@ -135,28 +137,10 @@ fn write_measures(sources: &Sources, screen: Screen, out: &mut dyn Write) -> io:
     write_definitions(screen, out)
 }
 
-/// Bytes of the folder that all sources lie in; 0 if there is none, or they are no paths.
-pub(crate) fn shared_folder(graded: &[(&str, &Grades)], by: GroupBy) -> usize {
-    let (Some((first, _)), GroupBy::File | GroupBy::Folder) = (graded.first(), by) else {
-        return 0;
-    };
-    let shared = graded.iter().fold(first.len(), |shared, (name, _)| {
-        let same = first.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-        shared.min(same)
-    });
-    first.as_bytes()[..shared].iter().rposition(|&it| it == b'/').map_or(0, |slash| slash + 1)
-}
-
 /// The columns of a table of measures.
 pub(crate) fn measures_grid(by: GroupBy) -> Grid {
     Grid::new(vec![
-        Column::left(match by {
-            GroupBy::File => "FILE",
-            GroupBy::Folder => "FOLDER",
-            GroupBy::Agent => "AGENT",
-            GroupBy::Model => "MODEL",
-        })
-        .cut_middle(12),
+        Column::left(by.title()).cut_middle(12),
         Column::right("RUNS"),
         Column::right("SOLVED"),
         Column::right("UNSOLVED"),
@@ -168,7 +152,7 @@ pub(crate) fn measures_grid(by: GroupBy) -> Grid {
 }
 
 /// A row of a table of measures.
-pub(crate) fn measures_row(name: Cell, grades: &Grades, measures: &Measures) -> Vec<Cell> {
+pub(crate) fn measures_row(name: Cell, grades: &Tally, measures: &Measures) -> Vec<Cell> {
     let mut row = vec![
         name,
         Cell::number(grades.runs),
@@ -177,16 +161,6 @@ pub(crate) fn measures_row(name: Cell, grades: &Grades, measures: &Measures) -> 
     ];
     row.extend(measures.in_order().map(|share| Cell::new(text::percent(share))));
     row
-}
-
-/// What one source is called.
-pub(crate) const fn noun(by: GroupBy) -> &'static str {
-    match by {
-        GroupBy::File => "file",
-        GroupBy::Folder => "folder",
-        GroupBy::Agent => "agent",
-        GroupBy::Model => "model",
-    }
 }
 
 /// Says what the measures are.
@@ -260,7 +234,7 @@ fn graded_json(sources: &Sources, which: usize) -> Value {
     })
 }
 
-fn source_json(name: Option<&str>, grades: &Grades, measures: &Measures) -> Value {
+fn source_json(name: Option<&str>, grades: &Tally, measures: &Measures) -> Value {
     let mut source = json!({
         "runs": grades.runs,
         "solved": grades.solved,

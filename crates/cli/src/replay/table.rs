@@ -222,8 +222,8 @@ mod tests {
     use steersman_engine::Action;
 
     use super::*;
+    use crate::reading::GroupBy;
     use crate::replay::samples::{check_golden, run};
-    use crate::replay::totals::GroupBy;
 
     fn table(width: Option<usize>, rows: Rows) -> String {
         let runs = [

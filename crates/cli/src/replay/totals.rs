@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
 use steersman_engine::Usage;
+use steersman_evaluation::measure::{Graded, Measures, Tally};
 use steersman_trace::Outcome;
 
 use super::report::{Kind, RunReport, Verdict};
+use crate::reading::{GroupBy, outcome};
 
 /// Sums over all runs.
 #[derive(Debug, Default)]
@@ -82,153 +83,12 @@ impl Totals {
     }
 }
 
-/// The measures of graded runs of one source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Grades {
-    /// Runs, graded or not.
-    pub(crate) runs: u64,
-    /// Solved runs.
-    pub(crate) solved: u64,
-    /// Unsolved runs.
-    pub(crate) unsolved: u64,
-    harmed: u64,
-    disturbed: u64,
-    noticed: u64,
-    unsolved_calls: u64,
-    saved_calls: u64,
-}
-
-impl Grades {
-    /// Adds a run, seen with one policy's verdict.
-    pub(crate) fn add(&mut self, report: &RunReport, verdict: &Verdict) {
-        self.runs += 1;
-        let decided = report.before_last_turn(verdict.first.as_ref());
-        let ended = report.before_last_turn(verdict.ending.as_ref());
-        match report.outcome {
-            Some(Outcome::Solved) => {
-                self.solved += 1;
-                self.harmed += u64::from(ended);
-                self.disturbed += u64::from(decided);
-            }
-            Some(Outcome::Unsolved) => {
-                self.unsolved += 1;
-                self.noticed += u64::from(decided);
-                self.unsolved_calls += u64::from(report.calls);
-                let after = verdict.ending.as_ref().map(|ending| report.after(ending).calls);
-                self.saved_calls += u64::from(after.unwrap_or(0));
-            }
-            None => {}
-        }
-    }
-
-    /// Adds the runs of another source.
-    pub(crate) const fn merge(&mut self, other: &Self) {
-        self.runs += other.runs;
-        self.solved += other.solved;
-        self.unsolved += other.unsolved;
-        self.harmed += other.harmed;
-        self.disturbed += other.disturbed;
-        self.noticed += other.noticed;
-        self.unsolved_calls += other.unsolved_calls;
-        self.saved_calls += other.saved_calls;
-    }
-
-    /// Whether any run has an outcome.
-    pub(crate) const fn is_graded(&self) -> bool {
-        self.solved + self.unsolved > 0
-    }
-
-    /// The measures.
-    pub(crate) fn measures(&self) -> Measures {
-        Measures {
-            harm: share(self.harmed, self.solved),
-            disturbance: share(self.disturbed, self.solved),
-            saved: share(self.saved_calls, self.unsolved_calls),
-            noticed: share(self.noticed, self.unsolved),
-        }
-    }
-}
-
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// Measures of graded runs; `None` where there is nothing to take a share of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Measures {
-    /// Share of solved runs with a decision that ends the run before the last turn.
-    pub(crate) harm: Option<f64>,
-    /// Share of solved runs with any decision other than continue before the last turn.
-    pub(crate) disturbance: Option<f64>,
-    /// Share of the tool calls of unsolved runs after the first decision that ends the run.
-    pub(crate) saved: Option<f64>,
-    /// Share of unsolved runs with any decision other than continue before the last turn.
-    pub(crate) noticed: Option<f64>,
-}
-
-impl Measures {
-    /// The lines that say what the measures are.
-    pub(crate) const DEFINITIONS: [(&'static str, &'static str); 4] = [
-        (
-            "harm",
-            "share of solved runs in which a decision that ends the run (stop, forced synthesis, \
-             start over) comes before the last turn",
-        ),
-        (
-            "disturbance",
-            "share of solved runs with any decision other than continue before the last turn",
-        ),
-        (
-            "saved",
-            "share of the tool calls of unsolved runs that lie after the first decision that ends \
-             the run",
-        ),
-        (
-            "noticed",
-            "share of unsolved runs with any decision other than continue before the last turn",
-        ),
-    ];
-
-    /// The measures by name, in the order of the definitions.
-    pub(crate) const fn in_order(&self) -> [Option<f64>; 4] {
-        [self.harm, self.disturbance, self.saved, self.noticed]
-    }
-}
-
-/// What counts as one source of graded runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum GroupBy {
-    /// Every input file.
-    #[default]
-    File,
-    /// Every folder: for traces with one run per file.
-    Folder,
-    /// Every agent.
-    Agent,
-    /// Every model.
-    Model,
-}
-
-impl GroupBy {
-    /// The source a run belongs to.
-    fn key(self, report: &RunReport) -> &str {
-        let name = match self {
-            Self::File => &report.source.name,
-            Self::Folder => report.source.folder(),
-            Self::Agent => &report.agent,
-            Self::Model => &report.model,
-        };
-        if name.is_empty() { "(unknown)" } else { name }
-    }
-}
-
 /// Measures by source.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     by: GroupBy,
     index: HashMap<String, usize>,
-    sources: Vec<(String, Vec<Grades>)>,
+    sources: Vec<(String, Vec<Tally>)>,
 }
 
 impl Sources {
@@ -243,7 +103,7 @@ impl Sources {
 
     /// Adds a run with the verdicts of the policies.
     pub(crate) fn add(&mut self, report: &RunReport) {
-        let key = self.by.key(report);
+        let key = self.by.key(&report.source, &report.agent, &report.model);
         let position = match self.index.get(key) {
             Some(&position) => position,
             None => self.add_source(key.to_owned()),
@@ -252,9 +112,9 @@ impl Sources {
         let verdicts = std::iter::once(&report.verdict).chain(&report.other);
         for (i, verdict) in verdicts.enumerate() {
             if grades.len() == i {
-                grades.push(Grades::default());
+                grades.push(Tally::default());
             }
-            grades[i].add(report, verdict);
+            grades[i].add(graded(report, verdict));
         }
     }
 
@@ -276,7 +136,7 @@ impl Sources {
 
     /// Name and grades of each source that has graded runs, in order of appearance, by the
     /// verdict of policy `which` (0 or 1).
-    pub(crate) fn graded(&self, which: usize) -> Vec<(&str, &Grades)> {
+    pub(crate) fn graded(&self, which: usize) -> Vec<(&str, &Tally)> {
         let all = self
             .sources
             .iter()
@@ -288,23 +148,25 @@ impl Sources {
     pub(crate) fn mean(&self, which: usize) -> Measures {
         let measures: Vec<Measures> =
             self.graded(which).iter().map(|(_, grades)| grades.measures()).collect();
-        let mean = |of: fn(&Measures) -> Option<f64>| {
-            let values: Vec<f64> = measures.iter().filter_map(of).collect();
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        Measures {
-            harm: mean(|it| it.harm),
-            disturbance: mean(|it| it.disturbance),
-            saved: mean(|it| it.saved),
-            noticed: mean(|it| it.noticed),
-        }
+        Measures::mean(&measures)
     }
 
     /// The runs of all sources together.
-    pub(crate) fn pooled(&self, which: usize) -> Grades {
-        let mut sum = Grades::default();
+    pub(crate) fn pooled(&self, which: usize) -> Tally {
+        let mut sum = Tally::default();
         self.graded(which).iter().for_each(|(_, grades)| sum.merge(grades));
         sum
+    }
+}
+
+/// A run as far as the measures are concerned, seen with one policy's verdict.
+fn graded(report: &RunReport, verdict: &Verdict) -> Graded {
+    Graded {
+        solved: outcome(report.outcome),
+        decided: report.before_last_turn(verdict.first.as_ref()),
+        ended: report.before_last_turn(verdict.ending.as_ref()),
+        calls: report.calls,
+        calls_after: verdict.ending.as_ref().map_or(0, |ending| report.after(ending).calls),
     }
 }
 
@@ -330,8 +192,8 @@ mod tests {
         ];
         for (solved, action, turn, expected) in cases {
             let report = run("a").graded(solved).with(action, turn);
-            let mut grades = Grades::default();
-            grades.add(&report, &report.verdict);
+            let mut grades = Tally::default();
+            grades.add(super::graded(&report, &report.verdict));
             assert_eq!(grades.measures().in_order(), expected, "{action} in turn {turn}");
         }
     }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::flag;
 use super::markers::{Marker, markers};
-use super::{Escaped, flag};
+use crate::page::Escaped;
 use crate::replay::json::outcome_name;
 use crate::replay::report::RunReport;
 use crate::replay::series::{Series, SeriesPoint};

@@ -7,7 +7,6 @@ mod chart;
 mod markers;
 mod tables;
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 use super::report::{Interest, RunReport};
 use super::top::Top;
 use super::totals::{Sources, Totals};
+use crate::page::{Escaped, write_foot, write_head};
 use crate::text;
 
 /// A page that is being put together.
@@ -54,8 +54,7 @@ impl Page {
     }
 
     fn write_to(self, totals: &Totals, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{}", HEAD_START)?;
-        write!(out, "<style>\n{}</style>\n</head>\n<body>\n", include_str!("page.css"))?;
+        write_head("Steersman replay", "", out)?;
         let policy = totals.policies.first().map_or("", String::as_str);
         writeln!(
             out,
@@ -68,7 +67,8 @@ impl Page {
         tables::write_kinds(totals, !sources.graded(0).is_empty(), out)?;
         tables::write_measures(sources, out)?;
         self.write_runs(out)?;
-        write!(out, "</main>\n<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js"))
+        writeln!(out, "</main>")?;
+        write_foot(include_str!("page.js"), out)
     }
 
     fn write_runs(self, out: &mut dyn Write) -> io::Result<()> {
@@ -105,37 +105,8 @@ impl Page {
     }
 }
 
-const HEAD_START: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-<meta name=\"color-scheme\" content=\"light dark\">\n\
-<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
-<title>Steersman replay</title>\n";
-
 const fn flag(on: bool, name: &str) -> &str {
     if on { name } else { "" }
-}
-
-/// Text that means itself in HTML, inside elements and inside quoted attributes. Characters that
-/// no document may hold become blanks.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                '`' => f.write_str("&#96;")?,
-                c if c.is_control() => f.write_str(" ")?,
-                c => fmt::Write::write_char(f, c)?,
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

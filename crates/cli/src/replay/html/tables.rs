@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::Escaped;
+use steersman_evaluation::measure::{Measures, Tally};
+
+use crate::page::Escaped;
 use crate::replay::json::outcome_name;
 use crate::replay::report::{Point, RunReport};
-use crate::replay::summary::{noun, shared_folder};
-use crate::replay::totals::{Grades, Measures, Sources, Totals};
+use crate::replay::totals::{Sources, Totals};
 use crate::text;
 
 /// Sources shown; all are counted.
@@ -84,9 +85,9 @@ pub(super) fn write_measures(sources: &Sources, out: &mut dyn Write) -> io::Resu
          <div class=\"scroll\"><table><thead><tr><th>Source<th class=\"n\">Runs\
          <th class=\"n\">Solved<th class=\"n\">Unsolved<th class=\"n\">Harm\
          <th class=\"n\">Disturbance<th class=\"n\">Saved<th class=\"n\">Noticed</thead><tbody>",
-        noun(sources.by())
+        sources.by().noun()
     )?;
-    let shared = shared_folder(&graded, sources.by());
+    let shared = sources.by().shared_folder(graded.iter().map(|(name, _)| *name));
     for (name, grades) in graded.iter().take(MAX_SOURCES) {
         write_measures_row(&name[shared..], grades, &grades.measures(), out)?;
     }
@@ -96,7 +97,7 @@ pub(super) fn write_measures(sources: &Sources, out: &mut dyn Write) -> io::Resu
     writeln!(out, "</tbody>")?;
     if graded.len() > 1 {
         writeln!(out, "<tfoot>")?;
-        let name = format!("mean over {}", text::counted(graded.len() as u64, noun(sources.by())));
+        let name = format!("mean over {}", text::counted(graded.len() as u64, sources.by().noun()));
         write_measures_row(&name, &sources.pooled(0), &sources.mean(0), out)?;
         writeln!(out, "</tfoot>")?;
     }
@@ -109,7 +110,7 @@ pub(super) fn write_measures(sources: &Sources, out: &mut dyn Write) -> io::Resu
 
 fn write_measures_row(
     name: &str,
-    grades: &Grades,
+    grades: &Tally,
     measures: &Measures,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -1,9 +1,9 @@
 use steersman_engine::Action;
 
 use super::*;
+use crate::reading::GroupBy;
 use crate::replay::samples;
 use crate::replay::series::Series;
-use crate::replay::totals::GroupBy;
 
 const EVIL: &str = "</script><img src=x onerror=alert(1)>\"'`&--><!--\u{0}";
 
@@ -23,7 +23,7 @@ fn page(reports: Vec<RunReport>) -> String {
 
 fn evil() -> RunReport {
     let mut report = samples::run(EVIL).graded(false);
-    report.source = std::sync::Arc::new(crate::replay::report::Source {
+    report.source = std::sync::Arc::new(crate::reading::Source {
         name: EVIL.to_owned(),
         format: EVIL.to_owned(),
     });

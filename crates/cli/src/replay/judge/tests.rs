@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use steersman_engine::{Reply, ToolCall, ToolResult, Usage, UserMessage};
+use steersman_engine::{Policy, Reply, ToolCall, ToolResult, Usage, UserMessage};
 use steersman_trace::Outcome;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Reading and judging on several threads, with results in the order of the input.
 //!
-//! One thread opens the inputs and cuts them into units; workers judge units; whoever holds the
+//! One thread opens the inputs and cuts them into units; threads judge units; whoever holds the
 //! [`Pipeline`] takes the results unit by unit. Each unit has a small channel of its own, so a
 //! worker that is ahead waits, and memory stays bounded whatever the size of the input.
 
@@ -14,14 +14,37 @@ use std::time::Duration;
 use steersman_trace::{Flow, OpenError, Unit, Units};
 
 use super::inputs::{Argument, conversation, says};
-use super::judge::{Item, Judge, Setup};
-use super::report::Source;
+use super::source::Source;
+
+/// How units are judged; the same for all of them.
+pub(crate) trait Judges: Send + Sync + 'static {
+    /// What is kept of a run.
+    type Run: Send + 'static;
+
+    /// Judges the runs of a unit, and passes them on in order.
+    fn judge(&self, unit: Unit, source: &Arc<Source>, emit: &mut Emit<'_, Self::Run>);
+
+    /// About the bytes that a judged run takes.
+    fn weight(run: &Self::Run) -> usize;
+}
+
+/// Where a judged run goes; it answers whether more is wanted.
+pub(crate) type Emit<'a, R> = dyn FnMut(Item<R>) -> Flow + 'a;
+
+/// What judging gives.
+#[derive(Debug)]
+pub(crate) enum Item<R> {
+    /// A judged run.
+    Run(Box<R>),
+    /// Something that could not be read.
+    Problem(String),
+}
 
 /// What the pipeline gives.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum Next<R> {
     /// A run or a problem.
-    Item(Item),
+    Item(Item<R>),
     /// A file found in a folder or by a pattern is no trace.
     NoTrace,
     /// Nothing yet.
@@ -34,10 +57,10 @@ pub(crate) enum Next {
 }
 
 /// Threads that read and judge.
-pub(crate) struct Pipeline {
-    entries: Receiver<Entry>,
-    unit: Option<Receiver<Vec<Item>>>,
-    batch: std::vec::IntoIter<Item>,
+pub(crate) struct Pipeline<R> {
+    entries: Receiver<Entry<R>>,
+    unit: Option<Receiver<Vec<Item<R>>>>,
+    batch: std::vec::IntoIter<Item<R>>,
     input: Option<Arc<Mutex<Units>>>,
     bytes_of_former: u64,
     bytes: u64,
@@ -45,17 +68,17 @@ pub(crate) struct Pipeline {
     threads: Vec<JoinHandle<()>>,
 }
 
-enum Entry {
-    Unit(Receiver<Vec<Item>>),
+enum Entry<R> {
+    Unit(Receiver<Vec<Item<R>>>),
     Input(Arc<Mutex<Units>>),
     Problem(String),
     NoTrace,
 }
 
-struct Job {
+struct Job<R> {
     unit: Unit,
     source: Arc<Source>,
-    results: SyncSender<Vec<Item>>,
+    results: SyncSender<Vec<Item<R>>>,
 }
 
 /// Units that are read or wait to be, per worker.
@@ -65,22 +88,28 @@ const MAX_WAITING: usize = 4;
 /// Batches of results that a unit may be ahead.
 const BATCHES_AHEAD: usize = 4;
 /// Weight at which a batch is passed on; about its bytes.
-const BATCH_WEIGHT: usize = 64 * 1024;
+pub(crate) const BATCH_WEIGHT: usize = 64 * 1024;
+/// About the bytes of a problem.
+const PROBLEM_WEIGHT: usize = 1024;
 
-impl Pipeline {
+impl<R: Send + 'static> Pipeline<R> {
     /// Starts reading and judging.
-    pub(crate) fn start(arguments: Vec<Argument>, setup: Setup, jobs: usize) -> Self {
+    pub(crate) fn start<J: Judges<Run = R>>(
+        arguments: Vec<Argument>,
+        judges: J,
+        jobs: usize,
+    ) -> Self {
         let jobs = jobs.max(1);
         let stop = Arc::new(AtomicBool::new(false));
         let (entry_sender, entries) = sync_channel(jobs * UNITS_PER_WORKER);
         let (job_sender, job_receiver) = sync_channel(jobs.min(MAX_WAITING));
         let job_receiver = Arc::new(Mutex::new(job_receiver));
-        let setup = Arc::new(setup);
+        let judges = Arc::new(judges);
         let mut threads: Vec<JoinHandle<()>> = (0..jobs)
             .map(|_| {
-                let (jobs, setup) = (Arc::clone(&job_receiver), Arc::clone(&setup));
+                let (jobs, judges) = (Arc::clone(&job_receiver), Arc::clone(&judges));
                 let stop = Arc::clone(&stop);
-                std::thread::spawn(move || work(&jobs, &setup, &stop))
+                std::thread::spawn(move || work(&jobs, &*judges, &stop))
             })
             .collect();
         let mut feeder = Feeder {
@@ -106,7 +135,7 @@ impl Pipeline {
     }
 
     /// The next result, in the order of the input; waits at most `patience`.
-    pub(crate) fn next(&mut self, patience: Duration) -> Next {
+    pub(crate) fn next(&mut self, patience: Duration) -> Next<R> {
         loop {
             if let Some(item) = self.batch.next() {
                 return Next::Item(item);
@@ -147,7 +176,7 @@ impl Pipeline {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    fn end(&mut self) -> Next {
+    fn end(&mut self) -> Next<R> {
         let joined = self.threads.drain(..).map(JoinHandle::join);
         Next::End { failed: joined.filter(Result::is_err).count() > 0 }
     }
@@ -156,15 +185,15 @@ impl Pipeline {
 /// Nobody wants the results any more.
 struct Unwanted;
 
-struct Feeder {
-    entries: SyncSender<Entry>,
-    jobs: SyncSender<Job>,
+struct Feeder<R> {
+    entries: SyncSender<Entry<R>>,
+    jobs: SyncSender<Job<R>>,
     stop: Arc<AtomicBool>,
     /// The folder of events that was fed last.
     conversation: Option<PathBuf>,
 }
 
-impl Feeder {
+impl<R> Feeder<R> {
     fn feed(&mut self, arguments: &[Argument]) -> Result<(), Unwanted> {
         for argument in arguments {
             if *argument == Argument::Stdin {
@@ -241,7 +270,7 @@ impl Feeder {
         }
     }
 
-    fn send(&self, entry: Entry) -> Result<(), Unwanted> {
+    fn send(&self, entry: Entry<R>) -> Result<(), Unwanted> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Unwanted);
         }
@@ -249,7 +278,7 @@ impl Feeder {
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, setup: &Setup, stop: &AtomicBool) {
+fn work<J: Judges>(jobs: &Mutex<Receiver<Job<J::Run>>>, judges: &J, stop: &AtomicBool) {
     loop {
         let Ok(job) = jobs.lock().map_err(|_| ()).and_then(|jobs| jobs.recv().map_err(|_| ()))
         else {
@@ -257,25 +286,30 @@ fn work(jobs: &Mutex<Receiver<Job>>, setup: &Setup, stop: &AtomicBool) {
         };
         let mut batch = Batch { items: Vec::new(), weight: 0, results: job.results };
         let mut emit = |item| {
-            if stop.load(Ordering::Relaxed) { Flow::Break } else { batch.push(item) }
+            if stop.load(Ordering::Relaxed) {
+                return Flow::Break;
+            }
+            let weight = match &item {
+                Item::Problem(_) => PROBLEM_WEIGHT,
+                Item::Run(run) => J::weight(run),
+            };
+            batch.push(item, weight)
         };
-        let mut judge = Judge::new(setup, &job.source, &mut emit);
-        // Whether the reader broke off is known to whoever made it break off.
-        let _ = job.unit.read(&mut judge);
+        judges.judge(job.unit, &job.source, &mut emit);
         let _ = batch.flush();
     }
 }
 
 /// Results on their way.
-struct Batch {
-    items: Vec<Item>,
+struct Batch<R> {
+    items: Vec<Item<R>>,
     weight: usize,
-    results: SyncSender<Vec<Item>>,
+    results: SyncSender<Vec<Item<R>>>,
 }
 
-impl Batch {
-    fn push(&mut self, item: Item) -> Flow {
-        self.weight += weight(&item);
+impl<R> Batch<R> {
+    fn push(&mut self, item: Item<R>, weight: usize) -> Flow {
+        self.weight = self.weight.saturating_add(weight);
         self.items.push(item);
         if self.weight < BATCH_WEIGHT { Flow::Continue } else { self.flush() }
     }
@@ -287,21 +321,5 @@ impl Batch {
             return Flow::Break;
         }
         Flow::Continue
-    }
-}
-
-/// About the bytes an item takes.
-fn weight(item: &Item) -> usize {
-    const RUN: usize = 1024;
-    const DECISION: usize = 1024;
-    match item {
-        Item::Problem(_) => RUN,
-        Item::Run(report) if report.timeline.is_some() => BATCH_WEIGHT,
-        Item::Run(report) => {
-            let verdicts = std::iter::once(&report.verdict).chain(&report.other);
-            let decisions: usize = verdicts.map(|verdict| verdict.decisions.len()).sum();
-            let points = report.series.as_ref().map_or(0, |series| series.points.len());
-            RUN + decisions * DECISION + points * size_of::<super::series::SeriesPoint>()
-        }
     }
 }
