@@ -1,6 +1,7 @@
 //! The `steersman` command: one module per verb.
 
 mod config;
+mod eval;
 mod grid;
 mod page;
 mod policy;
@@ -38,6 +39,8 @@ struct Cli {
 enum Verb {
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
+    /// Measure policies on recorded runs whose outcome is known
+    Eval(eval::EvalArgs),
     /// Write, check or show the policy that decisions follow
     Config(config::ConfigArgs),
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
         Verb::Replay(args) => replay::run(args, cli.color),
+        Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Config(args) => config::run(args),
     }
 }
