@@ -25,7 +25,6 @@ impl SplitMix {
     }
 
     /// The next number.
-    #[expect(clippy::should_implement_trait, reason = "the numbers never end")]
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

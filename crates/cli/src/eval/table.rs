@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use steersman_evaluation::bootstrap::Estimate;
-use steersman_evaluation::delay::WITHIN;
 use steersman_evaluation::measure::Measures;
-use steersman_evaluation::{Evaluation, Measured, SubjectRow};
+use steersman_evaluation::{Evaluation, Measured, SourceRow, SubjectRow};
 
 use super::plan::Subject;
 use crate::grid::{Cell, Column, Grid};
@@ -63,13 +62,18 @@ pub(crate) fn write(
 
 /// What the first table is about.
 pub(crate) fn over(evaluation: &Evaluation, by: GroupBy) -> String {
-    let sources = text::counted(evaluation.sources.len() as u64, by.noun());
-    let runs = evaluation.sources.iter().map(|source| source.runs).sum();
-    let runs = text::counted(runs, "run");
-    match evaluation.options.resamples {
-        0 => format!("{runs}, mean over {sources}"),
-        _ => format!("{runs}, mean over {sources}, 95 % intervals"),
-    }
+    let sources = &evaluation.sources;
+    let having = |of: fn(&SourceRow) -> bool| sources.iter().filter(|it| of(it)).count() as u64;
+    let runs = text::counted(sources.iter().map(|source| source.runs).sum(), "run");
+    let all = text::counted(sources.len() as u64, by.noun());
+    let (solved, unsolved) = (having(|it| it.solved > 0), having(|it| it.unsolved > 0));
+    let means = if solved == unsolved {
+        format!("means over {solved}")
+    } else {
+        format!("means over {solved} with solved and {unsolved} with unsolved runs")
+    };
+    let intervals = if evaluation.options.resamples > 0 { ", 95 % intervals" } else { "" };
+    format!("{runs} of {all}; {means}{intervals}")
 }
 
 fn measure_columns() -> [Column; 4] {
@@ -94,15 +98,36 @@ fn by_source(evaluation: &Evaluation, subject: &SubjectRow, by: GroupBy) -> Grid
     columns.extend(["RUNS", "SOLVED", "UNSOLVED"].map(|title| Column::right(title).rank(1)));
     columns.extend(measure_columns());
     let mut grid = Grid::new(columns);
-    let sources = evaluation.sources.iter().zip(&subject.by_source);
-    for (source, measured) in sources.take(MAX_SOURCES) {
+    let graded = graded(evaluation, subject);
+    for (source, measured) in graded.iter().take(MAX_SOURCES) {
         let mut cells = vec![Cell::new(text::cut_middle(&text::plain(&source.source), 60))];
         cells.extend([source.runs, source.solved, source.unsolved].map(Cell::number));
         cells.extend(measures(measured));
         grid.push(cells);
     }
-    push_more(&mut grid, evaluation.sources.len(), MAX_SOURCES);
+    push_more(&mut grid, graded.len(), MAX_SOURCES);
+    if let Some(line) = ungraded(evaluation, by) {
+        grid.push(vec![Cell::new(line).toned(Tone::Dim)]);
+    }
     grid
+}
+
+/// The sources that have graded runs, with the measures of a subject.
+pub(crate) fn graded<'a>(
+    evaluation: &'a Evaluation,
+    subject: &'a SubjectRow,
+) -> Vec<(&'a SourceRow, &'a Measured)> {
+    let sources = evaluation.sources.iter().zip(&subject.by_source);
+    sources.filter(|(source, _)| source.solved + source.unsolved > 0).collect()
+}
+
+/// How many sources have no graded runs, in words; `None` if all have.
+pub(crate) fn ungraded(evaluation: &Evaluation, by: GroupBy) -> Option<String> {
+    let without = |source: &&SourceRow| source.solved + source.unsolved == 0;
+    match evaluation.sources.iter().filter(without).count() as u64 {
+        0 => None,
+        count => Some(format!("{} without graded runs", text::counted(count, by.noun()))),
+    }
 }
 
 fn reasons(subject: &SubjectRow) -> Grid {
@@ -150,7 +175,6 @@ fn delays(subject: &SubjectRow, by: GroupBy) -> Grid {
             share(row.noticed),
             Cell::new(turns(row.median)),
         ];
-        debug_assert_eq!(row.within.len(), WITHIN.len());
         cells.extend(row.within.map(point));
         cells.extend([row.early, row.alarmed].map(point));
         cells.push(share(row.false_alarms));
