@@ -45,7 +45,8 @@ fn run(args: &[&str]) -> Done {
 
 fn json(args: &[&str]) -> Value {
     let done = run(&[args, &["--json"]].concat());
-    serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {}", done.err))
+    assert!(done.code == Some(0), "{args:?}: {}", done.err);
+    serde_json::from_str(&done.out).unwrap()
 }
 
 /// The fixtures that have everything: solved, unsolved and labelled runs.

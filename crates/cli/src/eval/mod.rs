@@ -1,7 +1,7 @@
 //! `steersman eval`: how good policies are on recorded runs whose outcome is known.
 //!
-//! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::reading`] reads on
-//! several threads, [`judge`] lets all policies and rules see each run there, and a [`session`]
+//! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::reading`] reads
+//! on several threads, [`judge`] lets all policies and rules see each run there, and a [`session`]
 //! gathers the episodes, which `steersman-evaluation` measures once all are in.
 
 mod args;

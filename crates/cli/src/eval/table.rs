@@ -27,7 +27,7 @@ pub(crate) const TERMS: [(&str, &str); 6] = [
     ("base rate", "what the precision would be had it spoken at random in the same sources"),
     (
         "noticed (of labels)",
-        "share of labelled runs with a decision in the labelled turn or later, before the last turn",
+        "share of labelled runs with a decision in the labelled turn or later, but before the last",
     ),
     ("early", "share of labelled runs with a decision before the labelled turn"),
     ("alarmed", "share of the source's runs that went well with a decision before the last turn"),

@@ -1,8 +1,8 @@
 //! `steersman replay`: judges recorded agent runs.
 //!
-//! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::reading`] reads on
-//! several threads, [`judge`] judges there, and a [`session`] takes the results in the order of the
-//! input and feeds what is to be shown.
+//! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::reading`] reads
+//! on several threads, [`judge`] judges there, and a [`session`] takes the results in the order of
+//! the input and feeds what is to be shown.
 
 mod args;
 mod calls;

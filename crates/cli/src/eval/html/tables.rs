@@ -149,7 +149,8 @@ fn write_delays(row: &SubjectRow, by: GroupBy, out: &mut dyn Write) -> io::Resul
         let within: String = delay.within.iter().map(|share| point(*share)).collect();
         writeln!(
             out,
-            "<tr><td>{}<td>{}<td class=\"n\">{}{}<td class=\"n\">{}{within}{}{}<small>of {}</small>{}",
+            "<tr><td>{}<td>{}<td class=\"n\">{}{}<td class=\"n\">{}{within}{}{}\
+             <small>of {}</small>{}",
             Escaped(&text::plain(&delay.source)),
             Escaped(&text::cut_end(&text::plain(&delay.kind), 60)),
             text::grouped(delay.runs),
