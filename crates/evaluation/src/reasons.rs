@@ -119,7 +119,10 @@ mod tests {
     use super::*;
     use crate::samples::run;
 
-    fn rows(episodes: &[Episode]) -> Vec<(&'static str, u64, u64, Option<f64>, Option<f64>)> {
+    /// Reason, runs, unsolved, precision, base rate.
+    type Row = (&'static str, u64, u64, Option<f64>, Option<f64>);
+
+    fn rows(episodes: &[Episode]) -> Vec<Row> {
         let clusters = Clusters::of(episodes);
         let mut table = Table::default();
         let entered = enter(episodes, 0, &clusters, &mut table);

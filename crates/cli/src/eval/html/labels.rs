@@ -50,8 +50,12 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (-0.8, 0.8),
 ];
 
-/// Places names of the given sizes beside points, within `frame`, one after the other where they
-/// cover the least.
+/// What it costs to stand nearer to a point of another name.
+const ASTRAY: f64 = 70.0;
+
+/// Places names of the given sizes beside the first points, within `frame`, one after the other
+/// where they cover the least and cannot be taken for the name of another point. Points beyond
+/// those that have a size bear no name.
 pub(super) fn place(points: &[(f64, f64)], sizes: &[(f64, f64)], frame: Area) -> Vec<Area> {
     let mut taken: Vec<Area> = points
         .iter()
@@ -64,8 +68,10 @@ pub(super) fn place(points: &[(f64, f64)], sizes: &[(f64, f64)], frame: Area) ->
             for direction in DIRECTIONS {
                 let area = beside(point, size, gap, direction);
                 let covered: f64 = taken.iter().map(|it| it.shared(&area)).sum();
-                let cost = covered * 10.0 + area.outside(&frame) * 20.0 + gap;
-                if best.is_none_or(|(least, _)| cost < least) {
+                let astray = astray(&area, point, points) as f64 * ASTRAY;
+                let cost = covered * 10.0 + area.outside(&frame) * 20.0 + gap + astray;
+                // Less by no more than rounding is not less.
+                if best.is_none_or(|(least, _)| cost < least - 0.01) {
                     best = Some((cost, area));
                 }
             }
@@ -76,6 +82,16 @@ pub(super) fn place(points: &[(f64, f64)], sizes: &[(f64, f64)], frame: Area) ->
         }
     }
     placed
+}
+
+/// How many other points a name is nearer to than to its own.
+fn astray(area: &Area, own: (f64, f64), points: &[(f64, f64)]) -> usize {
+    let distance = |point: (f64, f64)| {
+        let (x, y) = area.nearest(point);
+        (x - point.0).hypot(y - point.1)
+    };
+    let near = distance(own);
+    points.iter().filter(|point| **point != own && distance(**point) < near + 1.0).count()
 }
 
 fn beside(

@@ -106,9 +106,11 @@ impl Panel {
             self.write_region(x, y, html)?;
         }
         let shown: Vec<&Point> = points.iter().filter(|point| self.holds(point)).collect();
-        shown.iter().try_for_each(|point| self.write_dot(point, html))?;
-        let named: Vec<&Point> = shown.into_iter().filter(|point| !self.is_zoomed(point)).collect();
-        self.write_names(&named, html)?;
+        // The first lie on top.
+        shown.iter().rev().try_for_each(|point| self.write_dot(point, html))?;
+        let (nameless, named): (Vec<&Point>, Vec<&Point>) =
+            shown.into_iter().partition(|point| self.is_zoomed(point));
+        self.write_names(&named, &nameless, html)?;
         html.push_str("</svg>");
         Ok(())
     }
@@ -190,9 +192,14 @@ impl Panel {
         )
     }
 
-    fn write_names(&self, points: &[&Point], html: &mut String) -> std::fmt::Result {
-        let at: Vec<(f64, f64)> =
-            points.iter().map(|point| (self.x(point.x), self.y(point.y))).collect();
+    fn write_names(
+        &self,
+        points: &[&Point],
+        nameless: &[&Point],
+        html: &mut String,
+    ) -> std::fmt::Result {
+        let all = points.iter().chain(nameless);
+        let at: Vec<(f64, f64)> = all.map(|point| (self.x(point.x), self.y(point.y))).collect();
         let size = |point: &&Point| (point.name.chars().count() as f64 * LETTER + 2.0, LINE);
         let sizes: Vec<(f64, f64)> = points.iter().map(size).collect();
         let frame = Area { x: LEFT, y: TOP, width: PLOT_WIDTH, height: PLOT_HEIGHT };
@@ -202,7 +209,8 @@ impl Panel {
             if (near_x - x).hypot(near_y - y) > 12.0 {
                 write!(
                     html,
-                    "<path class=\"leader\" d=\"M{x:.1} {y:.1}L{near_x:.1} {near_y:.1}\"/>"
+                    "<path class=\"leader {}\" d=\"M{x:.1} {y:.1}L{near_x:.1} {near_y:.1}\"/>",
+                    point.class
                 )?;
             }
             write!(
