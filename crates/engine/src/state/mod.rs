@@ -192,10 +192,9 @@ impl State {
     }
 
     fn classify_task(&mut self) {
-        let task = &self.info.task;
-        self.task_type = self.info.task_type.unwrap_or_else(|| classify::task_type(task));
-        let complexity = || classify::complexity(task, None);
-        self.complexity = self.info.complexity.unwrap_or_else(complexity);
+        let (task_type, complexity) = classify::read_task(&self.info.task, None);
+        self.task_type = self.info.task_type.unwrap_or(task_type);
+        self.complexity = self.info.complexity.unwrap_or(complexity);
     }
 
     fn hear(&mut self, message: &UserMessage<'_>) {
