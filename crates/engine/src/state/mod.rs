@@ -9,6 +9,7 @@ mod loops;
 mod progress;
 mod reply;
 mod ring;
+mod risk_track;
 mod streak;
 mod test_track;
 mod turn;
@@ -23,6 +24,7 @@ pub use progress::{Milestones, Progress, Stage};
 pub use usage::Used;
 
 pub(crate) use loops::LoopTrack;
+pub(crate) use risk_track::RiskTrack;
 pub(crate) use streak::Streak;
 pub(crate) use test_track::{LastTests, TestTrack};
 pub(crate) use turn::{OpenCall, OpenTurn, Returned};
@@ -83,6 +85,8 @@ pub struct State {
     pub(crate) continuations: Continuations,
     pub(crate) check: Check,
     pub(crate) ladder: Ladder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) risk: Option<RiskTrack>,
 }
 
 /// The model call that failed last.
@@ -160,6 +164,7 @@ impl State {
             continuations: Continuations::default(),
             check: Check::default(),
             ladder: Ladder::default(),
+            risk: RiskTrack::of(&info, policy),
             info,
         };
         state.classify_task();
@@ -237,8 +242,13 @@ impl State {
         self.used.waiting = self.turn.calls.is_empty();
         if self.turn.calls.is_empty() {
             self.end_silent_turn(policy);
-            return;
+        } else {
+            self.end_acting_turn(policy);
         }
+        self.take_risk();
+    }
+
+    fn end_acting_turn(&mut self, policy: &Policy) {
         self.iterations = self.iterations.saturating_add(1);
         self.turns_without_tools = 0;
         self.last_tool_turn = self.turns;
