@@ -44,6 +44,7 @@ const READERS: &[(&str, &[RuleId])] = {
         ("loops.confirming_turns", &[R::RepeatedOutcome]),
         ("loops.confirming_acts", &[R::RepeatedOutcome]),
         ("loops.polling_patience_ms", &[R::Polling]),
+        ("risk", &[R::Risk]),
     ]
 };
 

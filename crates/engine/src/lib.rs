@@ -89,6 +89,7 @@ pub mod policy;
 pub mod protocol;
 mod reason;
 pub mod retry;
+pub mod risk;
 mod rules;
 mod run_info;
 mod signals;

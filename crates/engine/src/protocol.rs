@@ -121,6 +121,8 @@ pub const SCHEMA: &str = r#"{
 /// left out; `None` without a valid `status`. The last 32 KiB are looked at.
 #[must_use]
 pub fn read(text: &str) -> Option<ContinuationSignal> {
+    // Most replies hold no signal, and need not be cut into words and blocks to know it.
+    memchr::memmem::find(text.as_bytes(), b"\"status\"")?;
     let text = text.trim();
     if text.len() <= LOOK
         && text.starts_with('{')

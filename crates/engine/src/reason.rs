@@ -1,11 +1,13 @@
 //! Why a decision was made.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::policy::RuleId;
+use crate::risk::RiskPart;
 use crate::stop_reason::StopReason;
 
 /// Why a decision was made, with the numbers behind it. `Display` is a sentence for users.
@@ -94,6 +96,15 @@ pub enum Reason {
         /// The threshold that was reached.
         threshold: u32,
     },
+    /// The learned risk is above a line (A9).
+    Risk {
+        /// The risk, in log odds.
+        risk: f32,
+        /// The line it is above.
+        line: f32,
+        /// What added most to it, the largest first.
+        parts: Vec<RiskPart>,
+    },
     /// The reply itself is not what it should be: cut off, empty, or announcing work undone.
     Reply {
         /// The rule that says so.
@@ -116,6 +127,7 @@ impl Reason {
             Self::RetryableFailure { .. } | Self::CallFailed { .. } => "failed_call",
             Self::Budget { .. } => "budget",
             Self::LowScore { .. } => "score",
+            Self::Risk { .. } => RuleId::Risk.key(),
             Self::ContextFull { rule, .. }
             | Self::TestsStuck { rule, .. }
             | Self::Counted { rule, .. }
@@ -167,6 +179,12 @@ impl fmt::Display for Reason {
             }
             Self::TestsStuck { results, failed, passed, rule } => {
                 fmt_tests(f, *results, *failed, *passed, *rule)
+            }
+            Self::Risk { risk, line, parts } => {
+                write!(f, "the risk of failing, {risk:.2}, is above the line {line:.2}")?;
+                parts.iter().enumerate().try_for_each(|(at, part)| {
+                    write!(f, "{} {part}", if at == 0 { ":" } else { "," })
+                })
             }
             Self::Counted { rule, count, threshold } => fmt_count(f, *rule, *count, *threshold),
             Self::Reply { rule } => f.write_str(match rule {

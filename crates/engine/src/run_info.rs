@@ -14,6 +14,8 @@ pub struct RunInfo {
     pub id: String,
     /// The task in the user's words; empty if the first user message states it.
     pub task: String,
+    /// The agent's name, for the profiles of the section `risk`. May be empty.
+    pub agent: String,
     /// The model's name, for overrides by glob. May be empty.
     pub model: String,
     /// The model's context window in tokens; `None` takes the override's or the policy's.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use steersman_engine::policy::RiskTable;
+use steersman_engine::risk::RiskFeature;
 use steersman_engine::{
     CallFailure, CheckReport, Decision, Engine, Event, Policy, Reply, RunInfo, State, StopReason,
     TestReport, Timestamp, ToolCall, ToolResult, Usage, UserMessage,
@@ -99,8 +101,18 @@ fn event() -> impl Strategy<Value = Event<'static>> {
 }
 
 fn policies() -> impl Strategy<Value = Arc<Policy>> {
-    proptest::sample::select(Policy::BUILT_IN.to_vec())
-        .prop_map(|name| Arc::new(Policy::built_in(name).unwrap()))
+    let names = proptest::sample::select(Policy::BUILT_IN.to_vec());
+    (names, proptest::option::of(-1.0_f32..4.0)).prop_map(|(name, line)| {
+        let mut policy = Policy::built_in(name).unwrap();
+        if let Some(line) = line {
+            let table = RiskTable { up_to: vec![0.5, 2.0], add: vec![0.0, 0.4, 1.0] };
+            for feature in RiskFeature::ALL {
+                policy.risk.tables.set(*feature, table.clone());
+            }
+            policy.risk.others.line = Some(line);
+        }
+        Arc::new(policy)
+    })
 }
 
 fn play(engine: &mut Engine, from: usize, events: &[Event<'_>]) -> Vec<Decision> {

@@ -8,6 +8,7 @@ pub(crate) fn run_info(meta: &RunMeta<'_>) -> RunInfo {
     RunInfo {
         id: meta.id.to_string(),
         task: meta.task.to_string(),
+        agent: meta.agent.to_string(),
         model: meta.model.to_string(),
         context_window: meta.context_window,
         ..RunInfo::default()

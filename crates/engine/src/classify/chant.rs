@@ -27,11 +27,12 @@ pub fn chants(text: &str) -> u32 {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
     let mut units = [(0_u64, 0_u32, 0_usize); UNITS];
     let mut next = 0;
-    for unit in tail.split(['\n', '.', '!', '?']).map(str::trim) {
-        if unit.len() < MIN_UNIT || !unit.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+    for unit in tail.as_bytes().split(|byte| matches!(byte, b'\n' | b'.' | b'!' | b'?')) {
+        let unit = unit.trim_ascii();
+        if unit.len() < MIN_UNIT || !unit.iter().any(u8::is_ascii_alphanumeric) {
             continue;
         }
-        let hash = hash_bytes(unit.as_bytes());
+        let hash = hash_bytes(unit);
         if let Some(known) = units.iter_mut().find(|known| known.0 == hash) {
             known.1 += 1;
             known.2 += unit.len();

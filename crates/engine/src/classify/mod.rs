@@ -19,6 +19,7 @@ pub use chant::chants;
 pub(crate) use intent::sentences;
 pub use intent::{claims_success, intent};
 pub use outcome::{Outcome, outcome};
+pub(crate) use task::read as read_task;
 pub use task::{complexity, task_type};
 
 /// What kind of task a run pursues (D1).

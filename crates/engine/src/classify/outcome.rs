@@ -194,10 +194,11 @@ fn says_nothing(body: &str, kind: ToolKind) -> bool {
     let head = &body[..body.floor_char_boundary(120)];
     let searches = matches!(kind, ToolKind::Search | ToolKind::Read | ToolKind::Other);
     let mut nothing = false;
-    SIGNS.scan(head, |sign, at| {
+    let last = if searches { 24 } else { 1 };
+    SIGNS.scan_up_to(head, last, |sign, at| {
         nothing |= match sign {
             Sign::Silent => at.start <= 1 && body.len() <= MESSAGE,
-            Sign::Nothing => at.start <= 24 && searches,
+            Sign::Nothing => searches,
             _ => false,
         };
     });

@@ -10,6 +10,8 @@ pub(crate) type Phrase<T> = (&'static str, T);
 pub(crate) struct Phrases<T: 'static, const SLOTS: usize> {
     table: &'static [Phrase<T>],
     slots: [Slot; SLOTS],
+    /// The second letters that follow each first one, as bits; most words of a text end here.
+    beginnings: [u32; 32],
 }
 
 /// The phrases with one first word.
@@ -60,6 +62,7 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
     /// words than there are slots.
     pub(crate) const fn of(table: &'static [Phrase<T>]) -> Self {
         let mut slots = [Slot { from: 0, to: 0, tag: 0 }; SLOTS];
+        let mut beginnings = [0; 32];
         let (mut from, mut used) = (0, 0);
         while from < table.len() {
             let mut to = from + 1;
@@ -75,32 +78,61 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
             while slots[slot].to != 0 {
                 slot = (slot + 1) % SLOTS;
             }
+            let first = table[from].0.as_bytes();
+            let second = if first_len(table[from].0) > 1 { first[1] } else { 0 };
+            beginnings[first[0] as usize % 32] |= 1 << (second % 32);
             slots[slot] = Slot { from: from as u16, to: to as u16, tag: (hash >> 16) as u16 };
             used += 1;
             assert!(used < SLOTS, "too few slots");
             from = to;
         }
-        Self { table, slots }
+        Self { table, slots, beginnings }
     }
 
     /// Calls `found` for every phrase in the text, with the bytes it stands at, in order. Where
     /// several begin at the same word, the longest counts.
-    pub(crate) fn scan(&self, text: &str, mut found: impl FnMut(T, Range<usize>)) {
+    pub(crate) fn scan(&self, text: &str, found: impl FnMut(T, Range<usize>)) {
+        self.scan_up_to(text, text.len(), found);
+    }
+
+    /// As [`Phrases::scan`] for phrases that begin up to a position of the text.
+    pub(crate) fn scan_up_to(
+        &self,
+        text: &str,
+        last: usize,
+        mut found: impl FnMut(T, Range<usize>),
+    ) {
         let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
+        while let Some(&first) = bytes.get(at).filter(|_| at <= last) {
+            let folded = FOLDED[usize::from(first)];
+            if folded == BETWEEN {
+                at += 1;
+                continue;
+            }
+            if folded != LEAD && !self.may_begin(folded, bytes.get(at + 1)) {
+                at = word_end(bytes, at + 1);
+                continue;
+            }
             let (mut hash, start) = (SEED, at);
-            while at < bytes.len() {
-                let Some((byte, width)) = word_byte(bytes, at) else { break };
+            while let Some((byte, width)) = word_byte(bytes, at) {
                 hash = step(hash, byte);
                 at += width;
             }
             if at == start {
-                at += if bytes[at] == PUNCTUATION_LEAD { 3 } else { 1 };
+                at += 3;
             } else if let Some((mark, end)) = self.at(bytes, start..at, hash) {
                 found(mark, start..end);
             }
         }
+    }
+
+    /// Whether a phrase may begin with a word that begins with these two letters.
+    #[inline]
+    fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
+        let second = second.map_or(BETWEEN, |byte| FOLDED[usize::from(*byte)]);
+        // An apostrophe that is no ASCII is looked at where words are read.
+        second == LEAD || self.beginnings[usize::from(first % 32)] & (1 << (second % 32)) != 0
     }
 
     fn at(&self, text: &[u8], word: Range<usize>, hash: u32) -> Option<(T, usize)> {
@@ -157,19 +189,54 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
 /// First byte of the dashes, dots and quotes of U+2000 to U+206F, which are three bytes long.
 const PUNCTUATION_LEAD: u8 = 0xe2;
 
+/// What [`FOLDED`] holds for bytes between words.
+const BETWEEN: u8 = 0;
+
+/// What [`FOLDED`] holds for [`PUNCTUATION_LEAD`].
+const LEAD: u8 = 1;
+
+/// The bytes of words in lower case: letters, digits, apostrophes and everything beyond ASCII.
+static FOLDED: [u8; 256] = {
+    let mut folded = [BETWEEN; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        if byte.is_ascii_alphanumeric() || byte == b'\'' || byte >= 0x80 {
+            folded[at] = byte.to_ascii_lowercase();
+        }
+        at += 1;
+    }
+    folded[PUNCTUATION_LEAD as usize] = LEAD;
+    folded
+};
+
+/// Where the word ends that goes on at `at`.
+#[inline]
+fn word_end(text: &[u8], mut at: usize) -> usize {
+    loop {
+        match text.get(at).map_or(BETWEEN, |byte| FOLDED[usize::from(*byte)]) {
+            BETWEEN => return at,
+            LEAD => match word_byte(text, at) {
+                Some((_, width)) => at += width,
+                None => return at,
+            },
+            _ => at += 1,
+        }
+    }
+}
+
 /// The byte of a word at a position, in lower case, and how many bytes it takes: letters, digits,
-/// apostrophes of both kinds, and everything beyond ASCII. `None` between words.
+/// apostrophes of both kinds, and everything beyond ASCII. `None` between words and at the end.
+#[inline]
 fn word_byte(text: &[u8], at: usize) -> Option<(u8, usize)> {
-    let byte = text[at];
-    if byte.is_ascii_alphanumeric() || byte == b'\'' {
-        Some((byte.to_ascii_lowercase(), 1))
-    } else if byte < 0x80 {
-        None
-    } else if byte == PUNCTUATION_LEAD && matches!(text.get(at + 1), Some(0x80 | 0x81)) {
-        let apostrophe = text[at..].starts_with("\u{2019}".as_bytes());
-        apostrophe.then_some((b'\'', 3))
-    } else {
-        Some((byte, 1))
+    match FOLDED[usize::from(*text.get(at)?)] {
+        BETWEEN => None,
+        LEAD if matches!(text.get(at + 1), Some(0x80 | 0x81)) => {
+            let apostrophe = text[at..].starts_with("\u{2019}".as_bytes());
+            apostrophe.then_some((b'\'', 3))
+        }
+        LEAD => Some((PUNCTUATION_LEAD, 1)),
+        byte => Some((byte, 1)),
     }
 }
 
@@ -193,14 +260,10 @@ fn matched(phrase: &[u8], text: &[u8], start: usize) -> Option<usize> {
                 }
             }
             b'*' => {
-                while at < text.len() {
-                    let Some((_, width)) = word_byte(text, at) else { break };
-                    at += width;
-                }
-                return Some(at);
+                return Some(word_end(text, at));
             }
             _ => {
-                let (byte, width) = text.get(at).and_then(|_| word_byte(text, at))?;
+                let (byte, width) = word_byte(text, at)?;
                 if byte != wanted {
                     return None;
                 }
@@ -208,7 +271,7 @@ fn matched(phrase: &[u8], text: &[u8], start: usize) -> Option<usize> {
             }
         }
     }
-    (at >= text.len() || word_byte(text, at).is_none()).then_some(at)
+    word_byte(text, at).is_none().then_some(at)
 }
 
 #[cfg(test)]

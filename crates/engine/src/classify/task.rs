@@ -81,9 +81,23 @@ pub fn task_type(text: &str) -> TaskType {
 /// tokens (`None` if unknown). The first 2 KiB are looked at.
 #[must_use]
 pub fn complexity(text: &str, context_size: Option<u64>) -> Complexity {
+    read(text, context_size).1
+}
+
+/// [`task_type`] and [`complexity`] in one pass over the text.
+pub(crate) fn read(text: &str, context_size: Option<u64>) -> (TaskType, Complexity) {
     let text = text.trim();
     let scores = Scores::of(text);
     let kind = scores.task_type();
+    (kind, complexity_of(text, kind, &scores, context_size))
+}
+
+fn complexity_of(
+    text: &str,
+    kind: TaskType,
+    scores: &Scores,
+    context_size: Option<u64>,
+) -> Complexity {
     let analysis = matches!(kind, TaskType::Analyze | TaskType::Search | TaskType::Design);
     let large = context_size.is_some_and(|size| size > LARGE_CONTEXT);
     // The numbered lists of issues are steps to reproduce.

@@ -1,7 +1,8 @@
 //! Hashes and sketches of what is compared.
 //!
-//! Two outcomes count as the same when their digests are equal: white space, clock times,
-//! durations, process ids and addresses do not take part, everything else does.
+//! Two outcomes count as the same when their digests are equal: clock times, durations, process ids
+//! and addresses do not take part, nor does white space around them and around lines; everything
+//! else does.
 
 mod noise;
 mod sketch;

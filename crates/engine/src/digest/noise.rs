@@ -2,9 +2,11 @@
 
 /// A stretch of noise.
 pub(super) struct Noise {
+    /// Where it begins.
+    pub(super) start: usize,
     /// Its length in bytes.
     pub(super) len: usize,
-    /// The letter that stands for it in the digest.
+    /// The byte that stands for it in the digest.
     pub(super) stands_for: u8,
 }
 
@@ -16,12 +18,18 @@ const LINES: &[&[u8]] =
 const ELEMENTS: &[(&[u8], &[u8])] =
     &[(b"<system-reminder>", b"</system-reminder>"), (b"<total_tokens>", b"</total_tokens>")];
 
+/// Where temporary files are.
+const TEMPORARY: &[u8] = b"/tmp/";
+
+/// Words before the number of a process.
+const ANNOUNCING: &[&[u8]] = &[b"pid", b"ppid", b"pgid", b"tid", b"process"];
+
 /// Longest element that is skipped, in bytes.
 const MAX_ELEMENT: usize = 4096;
 
 /// The length of the line that begins here, if it is noise as a whole.
 pub(super) fn line(rest: &[u8]) -> Option<usize> {
-    if !matches!(rest[0], b'C' | b'W' | b'O' | b'P') {
+    if !matches!(rest.first(), Some(b'C' | b'W' | b'O' | b'P')) {
         return None;
     }
     LINES
@@ -30,83 +38,100 @@ pub(super) fn line(rest: &[u8]) -> Option<usize> {
         .then(|| rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()))
 }
 
+/// The noise around a digit, `/` or `<` at a position, or else where to look on. Nothing before
+/// `from` belongs to it.
+pub(super) fn at(bytes: &[u8], from: usize, at: usize) -> Result<Noise, usize> {
+    let rest = &bytes[at..];
+    match rest[0] {
+        b'/' => temporary(rest).map(|len| Noise { start: at, len, stands_for: b'/' }),
+        b'<' => element(rest).map(|len| Noise { start: at, len, stands_for: b'<' }),
+        _ => return number(bytes, from, at),
+    }
+    .ok_or(at + 1)
+}
+
+/// The length of a path of temporary files that begins here, up to the end of the random name.
+fn temporary(rest: &[u8]) -> Option<usize> {
+    let name = rest.strip_prefix(TEMPORARY)?;
+    let len = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    (len > 0).then_some(TEMPORARY.len() + len)
+}
+
 /// The length of the element that begins here, if it is noise.
-pub(super) fn element(rest: &[u8]) -> Option<usize> {
+fn element(rest: &[u8]) -> Option<usize> {
     let (_, close) = ELEMENTS.iter().find(|(open, _)| rest.starts_with(open))?;
     let rest = &rest[..rest.len().min(MAX_ELEMENT)];
-    rest.windows(close.len()).position(|window| window == *close).map(|at| at + close.len())
+    memchr::memmem::find(rest, close).map(|at| at + close.len())
 }
 
-/// Whether a word announces noise.
-pub(super) fn announces(word: &[u8]) -> bool {
-    matches!(word, [b'p' | b'P' | b't' | b'T', ..])
-        && matches!(word.len(), 3 | 4 | 7)
-        && [&b"pid"[..], b"ppid", b"pgid", b"tid", b"tmp", b"process"]
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
+/// The noise in the word around a digit, or else where that word ends.
+fn number(bytes: &[u8], from: usize, at: usize) -> Result<Noise, usize> {
+    let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let before = bytes[from..at].iter().rev().take_while(|byte| in_word(byte)).count();
+    let after = bytes[at..].iter().take_while(|byte| in_word(byte)).count();
+    let (start, len) = (at - before, before + after);
+    let rest = &bytes[start..];
+    let found = if before > 0 {
+        hexadecimal(rest, len)
+    } else if len > 2 && rest.starts_with(b"0x") {
+        Some((len, b'x'))
+    } else {
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        moment(rest, digits)
+            .or_else(|| duration(rest, digits))
+            .or_else(|| hexadecimal(rest, len))
+            .or_else(|| process(&bytes[..start], digits))
+    };
+    found.map(|(len, stands_for)| Noise { start, len, stands_for }).ok_or(start + len)
 }
 
-/// The noise that begins with the word at `at`, whose length is `len`.
-pub(super) fn word(bytes: &[u8], at: usize, len: usize) -> Option<Noise> {
-    let word = &bytes[at..at + len];
-    if !word[0].is_ascii_digit() {
-        return announced(bytes, at, len).or_else(|| hexadecimal(bytes, at, len));
-    }
-    if word.starts_with(b"0x") && len > 2 {
-        return Some(Noise { len, stands_for: b'x' });
-    }
-    moment(bytes, at).or_else(|| duration(bytes, at)).or_else(|| hexadecimal(bytes, at, len))
-}
-
-/// A process id or temporary name after the word that announces it.
-fn announced(bytes: &[u8], at: usize, len: usize) -> Option<Noise> {
-    if !announces(&bytes[at..at + len]) {
+/// A process id right behind the word that announces it: `pid 12`, `PGID: 12`.
+fn process(before: &[u8], digits: usize) -> Option<(usize, u8)> {
+    let gap = before.iter().rev().take(3).take_while(|b| b" :=(#".contains(b)).count();
+    let before = &before[..before.len() - gap];
+    if gap == 0 || !matches!(before.last(), Some(b'd' | b'D' | b's' | b'S')) {
         return None;
     }
-    let rest = &bytes[at + len..];
-    if bytes[at..at + len].eq_ignore_ascii_case(b"tmp") {
-        let named = at > 0 && bytes[at - 1] == b'/' && rest.first() == Some(&b'/');
-        let name = rest.iter().skip(1).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
-        let name = name.count();
-        return (named && name > 0).then_some(Noise { len: len + 1 + name, stands_for: b'/' });
-    }
-    let gap = rest.iter().take(3).take_while(|b| b" :=(#".contains(b)).count();
-    let digits = rest[gap..].iter().take_while(|b| b.is_ascii_digit()).count();
-    (gap > 0 && digits > 0).then_some(Noise { len: len + gap + digits, stands_for: b'p' })
+    let letters = before.iter().rev().take(8).take_while(|b| b.is_ascii_alphabetic()).count();
+    let word = &before[before.len() - letters..];
+    let announced = ANNOUNCING.iter().any(|known| word.eq_ignore_ascii_case(known));
+    announced.then_some((digits, b'p'))
 }
 
 /// A UUID, or a long word that mixes hexadecimal digits and letters.
-fn hexadecimal(bytes: &[u8], at: usize, len: usize) -> Option<Noise> {
-    let rest = &bytes[at..];
+fn hexadecimal(rest: &[u8], len: usize) -> Option<(usize, u8)> {
+    if len != 8 && len < 12 {
+        return None;
+    }
     let dashes = [8, 13, 18, 23];
     let uuid = |(i, b): (usize, &u8)| {
         if dashes.contains(&i) { *b == b'-' } else { b.is_ascii_hexdigit() }
     };
     if len == 8 && rest.len() >= 36 && rest[..36].iter().enumerate().all(uuid) {
-        return Some(Noise { len: 36, stands_for: b'u' });
+        return Some((36, b'u'));
     }
     let word = &rest[..len];
     let mixed = word.iter().any(u8::is_ascii_digit) && word.iter().any(u8::is_ascii_alphabetic);
-    (len >= 12 && mixed && word.iter().all(u8::is_ascii_hexdigit))
-        .then_some(Noise { len, stands_for: b'x' })
+    (len >= 12 && mixed && word.iter().all(u8::is_ascii_hexdigit)).then_some((len, b'x'))
 }
 
 /// A moment: clock time with seconds, date with clock time, Unix time of this age.
-fn moment(bytes: &[u8], at: usize) -> Option<Noise> {
-    let rest = &bytes[at..];
-    if let Some(len) = clock(rest) {
-        return Some(Noise { len, stands_for: b't' });
-    }
-    let date =
-        rest.len() > 11 && matches(&rest[..10], b"dddd-dd-dd") && matches!(rest[10], b'T' | b' ');
-    if date && let Some(len) = clock(&rest[11..]) {
-        return Some(Noise { len: 11 + len, stands_for: b't' });
-    }
-    let digits = rest.iter().take(14).take_while(|b| b.is_ascii_digit()).count();
-    let ends = !rest.get(digits).is_some_and(u8::is_ascii_alphanumeric);
-    let recent = rest[0] == b'1' && (b'4'..=b'9').contains(rest.get(1)?);
-    ((digits == 10 || digits == 13) && ends && recent)
-        .then_some(Noise { len: digits, stands_for: b't' })
+fn moment(rest: &[u8], digits: usize) -> Option<(usize, u8)> {
+    let len = match digits {
+        2 => clock(rest)?,
+        4 if rest.len() > 11
+            && matches(&rest[..10], b"dddd-dd-dd")
+            && matches!(rest[10], b'T' | b' ') =>
+        {
+            11 + clock(&rest[11..])?
+        }
+        10 | 13 => {
+            let ends = !rest.get(digits).is_some_and(u8::is_ascii_alphanumeric);
+            (ends && rest[0] == b'1' && (b'4'..=b'9').contains(&rest[1])).then_some(digits)?
+        }
+        _ => return None,
+    };
+    Some((len, b't'))
 }
 
 /// The length of a clock time with seconds: `12:34:56`, fraction and zone included.
@@ -127,14 +152,16 @@ fn clock(rest: &[u8]) -> Option<usize> {
 }
 
 /// A number with a unit of time.
-fn duration(bytes: &[u8], at: usize) -> Option<Noise> {
-    let rest = &bytes[at..];
-    let mut len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+fn duration(rest: &[u8], digits: usize) -> Option<(usize, u8)> {
+    let mut len = digits;
     if rest.get(len) == Some(&b'.') && rest.get(len + 1).is_some_and(u8::is_ascii_digit) {
         len += 1 + rest[len + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
     }
     if rest.get(len) == Some(&b' ') {
         len += 1;
+    }
+    if !matches!(rest.get(len), Some(b's' | b'm' | b'u' | b'n' | 0xc2)) {
+        return None;
     }
     let unit = &rest[len..];
     let letters = unit.iter().take(9).take_while(|b| b.is_ascii_alphabetic() || **b >= 0x80);
@@ -152,7 +179,7 @@ fn duration(bytes: &[u8], at: usize) -> Option<Noise> {
         b"millis",
         b"minutes",
     ];
-    UNITS.contains(&unit).then_some(Noise { len: len + unit.len(), stands_for: b'd' })
+    UNITS.contains(&unit).then_some((len + unit.len(), b'd'))
 }
 
 /// Whether bytes have a shape in which `d` stands for a digit.

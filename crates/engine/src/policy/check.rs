@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Policy, Steps, TaskLimits};
+use crate::risk::RiskFeature;
+
+use super::{Policy, Risk, RiskLine, RiskTable, Steps, TaskLimits};
 
 /// What is wrong with a policy, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +66,7 @@ impl Policy {
         self.check_tests(&mut found);
         self.check_budgets(&mut found);
         self.check_texts(&mut found);
+        self.check_risk(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -282,6 +285,56 @@ impl Policy {
             found.expect(!texts.is_empty(), &path, "[]", "at least one text");
         }
     }
+}
+
+impl Policy {
+    fn check_risk(&self, found: &mut Findings) {
+        let risk = &self.risk;
+        let finite = |found: &mut Findings, path: &str, value: f32| {
+            found.expect(value.is_finite(), path, value, "a number");
+        };
+        finite(found, "risk.base", risk.base);
+        for feature in RiskFeature::ALL {
+            let table = risk.tables.of(*feature);
+            let path = format!("risk.tables.{}", feature.key());
+            let (ends, adds) = (&table.up_to, &table.add);
+            let rising = ends.windows(2).all(|pair| pair[0] < pair[1]);
+            let ok = rising && ends.iter().all(|end| end.is_finite());
+            let most = RiskTable::MAX_STEPS;
+            let allowed = format!("rising numbers, at most {most}");
+            let count = ends.len();
+            found.expect(ok && count <= most, &format!("{path}.up_to"), list(ends), &allowed);
+            let ok = adds.len() == count + 1 && adds.iter().all(|add| add.is_finite());
+            let allowed = format!("{} numbers, one more than `up_to` has", count + 1);
+            found.expect(ok, &format!("{path}.add"), list(adds), &allowed);
+        }
+        let profiles = risk.profiles.len();
+        let allowed = format!("at most {} profiles", Risk::MAX_PROFILES);
+        found.expect(profiles <= Risk::MAX_PROFILES, "risk.profiles", profiles, &allowed);
+        check_line(found, "risk.others", &risk.others);
+        for (at, profile) in risk.profiles.iter().enumerate() {
+            let path = format!("risk.profiles.{at}");
+            let named = !profile.agent.is_empty();
+            found.expect(named, &format!("{path}.agent"), "\"\"", "the name of an agent");
+            check_line(found, &path, &profile.line);
+        }
+    }
+}
+
+fn check_line(found: &mut Findings, path: &str, line: &RiskLine) {
+    let (usual, spread, success) = (line.usual_turns, line.spread, line.success);
+    let ok = usual > 0.0 && usual.is_finite();
+    found.expect(ok, &format!("{path}.usual_turns"), usual, "a number above 0");
+    let ok = spread > 1.0 && spread.is_finite();
+    found.expect(ok, &format!("{path}.spread"), spread, "a number above 1");
+    found.expect(success.is_finite(), &format!("{path}.success"), success, "a number");
+    let value = line.line.unwrap_or_default();
+    found.expect(value.is_finite(), &format!("{path}.line"), value, "a number, or null");
+}
+
+fn list(numbers: &[f32]) -> String {
+    let numbers: Vec<String> = numbers.iter().take(8).map(ToString::to_string).collect();
+    format!("[{}]", numbers.join(", "))
 }
 
 /// A glob with white space around it, or an empty one, can match no name.

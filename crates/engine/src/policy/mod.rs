@@ -12,6 +12,7 @@ mod loops;
 mod overrides;
 mod presets;
 mod retry;
+mod risk;
 mod rules;
 mod task_types;
 mod test_progress;
@@ -22,6 +23,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::risk::RiskTables;
 pub use check::PolicyError;
 pub use continuation::{
     Complexities, ComplexityLimits, Continuation, Progress, Protocol, ScoreWeights, TokenBudgets,
@@ -32,6 +34,7 @@ pub use loops::{Loops, Steps};
 pub use overrides::{ModelOverride, glob_matches};
 pub use presets::Preset;
 pub use retry::Retry;
+pub use risk::{Risk, RiskLine, RiskProfile, RiskTable};
 pub use rules::{Ceiling, RuleId, Rules};
 pub use task_types::{TaskLimits, TaskTypes};
 pub use test_progress::TestProgress;
@@ -70,6 +73,8 @@ pub struct Policy {
     pub limits: Limits,
     /// Retries of failed model calls (document E).
     pub retry: Retry,
+    /// A learned estimate of how a run will end, as `steersman tune` writes it (A9). Default: none.
+    pub risk: Risk,
     /// Kinds of tools, by glob over the tool's name; they come before the built-in tables.
     pub tools: BTreeMap<String, ToolKind>,
     /// Texts of interventions by template name, in place of the built-in ones. `{name}` stands for

@@ -48,6 +48,7 @@ impl Default for Policy {
             ladder: super::Ladder::default(),
             limits: super::Limits::default(),
             retry: super::Retry::default(),
+            risk: super::Risk::default(),
             tools: Default::default(),
             texts: Default::default(),
         }

@@ -117,6 +117,8 @@ rules! {
     Chanting chanting = Urge,
     /// Nothing new for long.
     Staleness staleness = Urge,
+    /// The learned risk is above the line; silent without tables in the section `risk`.
+    Risk risk = End,
     /// Polling that sees no change.
     Polling polling = Nudge,
     /// The reply was cut off by the token limit.

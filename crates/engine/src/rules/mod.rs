@@ -9,6 +9,7 @@ mod failed_call;
 mod goals;
 mod loops;
 mod reply;
+mod risk;
 mod score;
 mod tests_stuck;
 
@@ -52,6 +53,7 @@ pub(crate) const RULES: &[(RuleId, Rule)] = &[
     (RuleId::EditRevert, loops::edit_revert),
     (RuleId::Chanting, reply::chanting),
     (RuleId::Staleness, loops::staleness),
+    (RuleId::Risk, risk::risk),
     (RuleId::Polling, loops::polling),
     (RuleId::CutOff, reply::cut_off),
     (RuleId::EmptyReply, reply::empty_reply),

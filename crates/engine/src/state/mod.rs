@@ -9,6 +9,7 @@ mod loops;
 mod progress;
 mod reply;
 mod ring;
+mod risk_track;
 mod streak;
 mod test_track;
 mod turn;
@@ -23,6 +24,7 @@ pub use progress::{Milestones, Progress, Stage};
 pub use usage::Used;
 
 pub(crate) use loops::LoopTrack;
+pub(crate) use risk_track::RiskTrack;
 pub(crate) use streak::Streak;
 pub(crate) use test_track::{LastTests, TestTrack};
 pub(crate) use turn::{OpenCall, OpenTurn, Returned};
@@ -83,6 +85,8 @@ pub struct State {
     pub(crate) continuations: Continuations,
     pub(crate) check: Check,
     pub(crate) ladder: Ladder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) risk: Option<RiskTrack>,
 }
 
 /// The model call that failed last.
@@ -160,6 +164,7 @@ impl State {
             continuations: Continuations::default(),
             check: Check::default(),
             ladder: Ladder::default(),
+            risk: RiskTrack::of(&info, policy),
             info,
         };
         state.classify_task();
@@ -192,10 +197,9 @@ impl State {
     }
 
     fn classify_task(&mut self) {
-        let task = &self.info.task;
-        self.task_type = self.info.task_type.unwrap_or_else(|| classify::task_type(task));
-        let complexity = || classify::complexity(task, None);
-        self.complexity = self.info.complexity.unwrap_or_else(complexity);
+        let (task_type, complexity) = classify::read_task(&self.info.task, None);
+        self.task_type = self.info.task_type.unwrap_or(task_type);
+        self.complexity = self.info.complexity.unwrap_or(complexity);
     }
 
     fn hear(&mut self, message: &UserMessage<'_>) {
@@ -238,8 +242,13 @@ impl State {
         self.used.waiting = self.turn.calls.is_empty();
         if self.turn.calls.is_empty() {
             self.end_silent_turn(policy);
-            return;
+        } else {
+            self.end_acting_turn(policy);
         }
+        self.take_risk();
+    }
+
+    fn end_acting_turn(&mut self, policy: &Policy) {
         self.iterations = self.iterations.saturating_add(1);
         self.turns_without_tools = 0;
         self.last_tool_turn = self.turns;

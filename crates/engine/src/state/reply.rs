@@ -1,6 +1,7 @@
 //! Taking in replies and results.
 
 use super::{OpenCall, OpenTurn, Returned, State};
+use crate::classify::phrases::Phrases;
 use crate::classify::{self, Intent};
 use crate::digest::{digest_text, hash_bytes};
 use crate::event::{Reply, ToolCall, ToolResult};
@@ -13,20 +14,19 @@ use crate::tool::{CallFacts, ToolKind};
 const MAX_PENDING: usize = 200;
 
 /// Words of outputs that say that something is still under way.
-const PENDING: &[&str] = &[
-    "running",
-    "pending",
-    "in progress",
-    "in_progress",
-    "queued",
-    "waiting",
-    "not ready",
-    "processing",
-    "starting",
-    "provisioning",
-    "still ",
-    "please wait",
-];
+static PENDING: Phrases<(), 32> = Phrases::of(&[
+    ("in progress", ()),
+    ("not ready", ()),
+    ("pending", ()),
+    ("please wait", ()),
+    ("processing", ()),
+    ("provisioning", ()),
+    ("queued", ()),
+    ("running", ()),
+    ("starting", ()),
+    ("still", ()),
+    ("waiting", ()),
+]);
 
 impl State {
     pub(super) fn take_reply(&mut self, reply: &Reply<'_>, policy: &Policy) {
@@ -120,12 +120,9 @@ fn declared(policy: &Policy, name: &str) -> Option<ToolKind> {
 
 /// Whether a short output says that something is still under way.
 fn says_pending(content: &str) -> bool {
-    if content.is_empty() || content.len() > MAX_PENDING {
-        return false;
+    let mut pending = false;
+    if content.len() <= MAX_PENDING {
+        PENDING.scan(content, |(), _| pending = true);
     }
-    let mut buffer = [0_u8; MAX_PENDING];
-    let lower = &mut buffer[..content.len()];
-    lower.copy_from_slice(content.as_bytes());
-    lower.make_ascii_lowercase();
-    PENDING.iter().any(|word| lower.windows(word.len()).any(|window| window == word.as_bytes()))
+    pending
 }
