@@ -50,8 +50,12 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (-0.8, 0.8),
 ];
 
-/// What it costs to stand nearer to a point of another name.
+/// What it costs to cover anything at all.
+const COVERED: f64 = 400.0;
+/// What it costs to stand nearer to a point of another name: less than to cover something, however
+/// many points there are.
 const ASTRAY: f64 = 70.0;
+const MAX_ASTRAY: usize = 3;
 
 /// Places names of the given sizes beside the first points, within `frame`, one after the other
 /// where they cover the least and cannot be taken for the name of another point. Points beyond
@@ -68,8 +72,9 @@ pub(super) fn place(points: &[(f64, f64)], sizes: &[(f64, f64)], frame: Area) ->
             for direction in DIRECTIONS {
                 let area = beside(point, size, gap, direction);
                 let covered: f64 = taken.iter().map(|it| it.shared(&area)).sum();
-                let astray = astray(&area, point, points) as f64 * ASTRAY;
-                let cost = covered * 10.0 + area.outside(&frame) * 20.0 + gap + astray;
+                let astray = astray(&area, point, points).min(MAX_ASTRAY) as f64 * ASTRAY;
+                let covers = if covered > 0.01 { COVERED + covered * 10.0 } else { 0.0 };
+                let cost = covers + area.outside(&frame) * 20.0 + gap + astray;
                 // Less by no more than rounding is not less.
                 if best.is_none_or(|(least, _)| cost < least - 0.01) {
                     best = Some((cost, area));
