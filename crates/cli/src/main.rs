@@ -2,6 +2,7 @@
 
 mod config;
 mod eval;
+mod graded;
 mod grid;
 mod page;
 mod policy;

@@ -8,7 +8,8 @@
 //! * [`reasons`]: how often the reason of a decision was right;
 //! * [`delay`]: how soon after a labelled onset or mistake a decision comes;
 //! * [`bootstrap`]: the 95 % interval of each of these, by resampling task instances;
-//! * [`evaluate()`]: all of them at once.
+//! * [`evaluate()`]: all of them at once;
+//! * [`learn`]: a risk model and its lines, from one's own runs.
 
 pub mod bootstrap;
 pub mod compare;
@@ -16,6 +17,7 @@ pub mod delay;
 mod episode;
 mod evaluate;
 pub mod folds;
+pub mod learn;
 pub mod measure;
 pub mod reasons;
 

@@ -6,8 +6,7 @@ use steersman_evaluation::Options;
 use steersman_evaluation::compare::Comparison;
 
 use super::args::{Compare, EvalArgs};
-use super::judge::Setup;
-use super::names::Filter;
+use crate::graded::{Filter, Setup};
 use crate::policy::Named;
 use crate::reading::{Argument, GroupBy, jobs};
 
@@ -76,6 +75,7 @@ impl Plan {
             comparisons,
             by: args.by,
             filter: Filter { only: args.sources, without: args.exclude },
+            moments: false,
         };
         Ok(Self {
             arguments: args.paths.iter().map(|path| Argument::parse(path)).collect(),

@@ -1,16 +1,14 @@
 //! Gathers episodes, measures them, and shows what came out.
 
 use std::io::{self, BufWriter, Write};
-use std::sync::Arc;
 
 use steersman_evaluation::compare::conformal;
 use steersman_evaluation::{Episode, Evaluation, evaluate};
 
-use super::judge::Judged;
-use super::names::{self, Filter};
 use super::plan::{Plan, Subject};
 use super::{html, json, table};
-use crate::reading::{Ending, GroupBy, Pass, Pipeline, Taker, interruption};
+use crate::graded::{self, Filter, Gathered};
+use crate::reading::{Ending, GroupBy, Pass, Pipeline, interruption};
 use crate::screen::{Screen, Tone};
 
 /// Judges, measures and shows.
@@ -53,26 +51,6 @@ struct Shown {
     options: steersman_evaluation::Options,
 }
 
-#[derive(Default)]
-struct Gathered {
-    episodes: Vec<Episode>,
-    left_out: Vec<Arc<str>>,
-}
-
-impl Taker<Judged> for Gathered {
-    fn take(&mut self, run: Box<Judged>) -> io::Result<bool> {
-        match *run {
-            Judged::Kept(episode) => self.episodes.push(episode),
-            Judged::LeftOut(source) => {
-                if !self.left_out.contains(&source) {
-                    self.left_out.push(source);
-                }
-            }
-        }
-        Ok(false)
-    }
-}
-
 fn finish(
     gathered: Gathered,
     filter: &Filter,
@@ -81,22 +59,16 @@ fn finish(
     pass: &mut Pass,
     ending: Ending,
 ) -> io::Result<Ending> {
-    let Gathered { mut episodes, left_out } = gathered;
-    let mut sources = left_out;
-    sources.extend(episodes.iter().map(|episode| Arc::clone(&episode.source)));
-    sources.sort_unstable();
-    sources.dedup();
-    if sources.is_empty() {
+    if gathered.is_empty() {
         return Ok(pass.close(ending));
     }
-    if let Some(unknown) = filter.unknown(&sources) {
-        let names: Vec<String> =
-            names::short(&sources, shown.by).into_values().map(|it| it.to_string()).collect();
-        let message = format!("no source is called {unknown}; there are {}", names.join(", "));
+    if let Some(message) = gathered.unknown(filter, shown.by) {
         pass.complain(Tone::Bad, "error", &message);
         return Ok(Ending::Unclear);
     }
-    names::shorten(&mut episodes, shown.by);
+    let records = gathered.records.into_iter();
+    let mut episodes: Vec<Episode> = records.map(|record| record.episode).collect();
+    graded::shorten(&mut episodes, shown.by);
     if let Err(message) = check(&episodes) {
         let _ = pass.close(ending);
         pass.complain(Tone::Bad, "error", &message);

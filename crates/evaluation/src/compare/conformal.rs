@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use steersman_engine::Action;
 
 use crate::folds::fold;
+use crate::learn::rank;
 use crate::{Decided, Episode};
 
 /// The rule's name.
@@ -26,17 +27,19 @@ pub const FOLDS: u32 = 5;
 /// 1/α − 1.
 #[must_use]
 pub fn line(lengths: &mut [u32], alpha: f64) -> Option<u32> {
-    let n = lengths.len();
-    // 20 × 0.95 comes out a little above 19 in floating point.
-    let rank = ((n as f64 + 1.0) * (1.0 - alpha) - 1e-9).ceil() as usize;
     lengths.sort_unstable();
-    rank.checked_sub(1).and_then(|at| lengths.get(at)).copied()
+    rank(lengths.len(), alpha).and_then(|at| lengths.get(at)).copied()
 }
 
 /// Decides all episodes for the subject at `position`: a run is stopped in the first turn beyond
 /// the line of its agent and model, if there is one.
 pub fn decide(episodes: &mut [Episode], position: usize) {
-    let lines = fit(episodes);
+    decide_at(episodes, position, ALPHA);
+}
+
+/// As [`decide`] for another share of good runs.
+pub fn decide_at(episodes: &mut [Episode], position: usize, alpha: f64) {
+    let lines = fit(episodes, alpha);
     for episode in episodes {
         let key = (episode.agent.as_str(), episode.model.as_str(), fold(episode, FOLDS));
         let Some(&Some(line)) = lines.get(&owned(key)) else { continue };
@@ -59,7 +62,7 @@ fn owned((agent, model, fold): (&str, &str, u32)) -> Key {
 }
 
 /// The line that holds for each agent, model and fold, from the good runs of the other folds.
-fn fit(episodes: &[Episode]) -> HashMap<Key, Option<u32>> {
+fn fit(episodes: &[Episode], alpha: f64) -> HashMap<Key, Option<u32>> {
     let mut good: HashMap<(&str, &str), Vec<(u32, u32)>> = HashMap::new();
     for episode in episodes {
         let runs = good.entry((&episode.agent, &episode.model)).or_default();
@@ -72,7 +75,7 @@ fn fit(episodes: &[Episode]) -> HashMap<Key, Option<u32>> {
         for held_out in 0..FOLDS {
             let others = runs.iter().filter(|(fold, _)| *fold != held_out);
             let mut lengths: Vec<u32> = others.map(|&(_, turns)| turns).collect();
-            lines.insert(owned((agent, model, held_out)), line(&mut lengths, ALPHA));
+            lines.insert(owned((agent, model, held_out)), line(&mut lengths, alpha));
         }
     }
     lines

@@ -65,12 +65,13 @@ pub(crate) fn short(sources: &[Arc<str>], by: GroupBy) -> BTreeMap<Arc<str>, Arc
 }
 
 /// Gives the sources of episodes their short names.
-pub(crate) fn shorten(episodes: &mut [Episode], by: GroupBy) {
+pub(crate) fn shorten<'a>(episodes: impl IntoIterator<Item = &'a mut Episode>, by: GroupBy) {
+    let mut episodes: Vec<&mut Episode> = episodes.into_iter().collect();
     let mut sources: Vec<Arc<str>> = episodes.iter().map(|it| Arc::clone(&it.source)).collect();
     sources.sort_unstable();
     sources.dedup();
     let short = short(&sources, by);
-    for episode in episodes {
+    for episode in &mut episodes {
         if let Some(name) = short.get(&episode.source) {
             episode.source = Arc::clone(name);
         }

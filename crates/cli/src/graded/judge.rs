@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use steersman_engine::{Decision, Engine, Event, Timestamp};
+use steersman_engine::{Decision, Engine, Event, Timestamp, risk};
 use steersman_evaluation::compare::{Comparison, Watch};
+use steersman_evaluation::learn::{Moment, Record};
 use steersman_evaluation::{Counts, Course, Decided, Episode, Label};
 use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink, Unit};
 
@@ -23,13 +24,15 @@ pub(crate) struct Setup {
     pub(crate) by: GroupBy,
     /// Which sources are wanted.
     pub(crate) filter: Filter,
+    /// Whether to keep what every turn looked like to the first policy.
+    pub(crate) moments: bool,
 }
 
 /// What judging gives.
 #[derive(Debug)]
 pub(crate) enum Judged {
     /// A judged run.
-    Kept(Episode),
+    Kept(Record),
     /// A run of a source that is not wanted.
     LeftOut(Arc<str>),
 }
@@ -47,11 +50,13 @@ impl Judges for Setup {
         const RUN: usize = 1024;
         match run {
             Judged::LeftOut(_) => RUN / 8,
-            Judged::Kept(episode) => {
+            Judged::Kept(record) => {
+                let episode = &record.episode;
                 let courses = episode.courses.iter();
                 let decisions: usize = courses.map(|course| course.decisions().len()).sum();
                 let turns = episode.counts.turns as usize;
-                RUN + decisions * size_of::<Decided>() + turns.min(Counts::MAX_TURNS) * 4
+                let moments = record.moments.len() * size_of::<Moment>();
+                RUN + moments + decisions * size_of::<Decided>() + turns.min(Counts::MAX_TURNS) * 4
             }
         }
     }
@@ -75,6 +80,7 @@ struct Run {
     episode: Episode,
     engines: Vec<(Engine, Course)>,
     watch: Watch,
+    moments: Option<Vec<Moment>>,
 }
 
 impl Judge<'_> {
@@ -103,6 +109,7 @@ impl Judge<'_> {
             },
             engines: setup.policies.iter().map(engine).collect(),
             watch: Watch::new(&setup.comparisons),
+            moments: setup.moments.then(Vec::new),
         }))
     }
 
@@ -156,13 +163,17 @@ impl Run {
             }
         }
         counts.observe(event);
-        for (engine, course) in &mut self.engines {
-            course.push(decided(&engine.handle(at, event), counts));
+        for (place, (engine, course)) in self.engines.iter_mut().enumerate() {
+            let decision = engine.handle(at, event);
+            course.push(decided(&decision, counts));
+            if let Some(moments) = self.moments.as_mut().filter(|_| place == 0) {
+                note(moments, engine, &decision, event, counts);
+            }
         }
         self.watch.handle(event, counts.turns, counts.calls);
     }
 
-    fn finish(self, end: RunEnd) -> Episode {
+    fn finish(self, end: RunEnd) -> Record {
         let mut episode = self.episode;
         episode.solved = outcome(end.outcome).or(episode.solved);
         let labels = end.labels.into_iter();
@@ -171,8 +182,41 @@ impl Run {
             .collect();
         episode.courses = self.engines.into_iter().map(|(_, course)| course).collect();
         episode.courses.extend(self.watch.finish());
-        episode
+        let mut moments = self.moments.unwrap_or_default();
+        // Nothing lies after the last turn.
+        moments.retain(|moment| episode.is_in_time(moment.turn));
+        Record { episode, moments }
     }
+}
+
+/// Notes what the end of a turn looks like.
+fn note(
+    moments: &mut Vec<Moment>,
+    engine: &Engine,
+    decision: &Decision,
+    event: &Event<'_>,
+    counts: &Counts,
+) {
+    let new = moments.last().is_none_or(|last| last.turn < counts.turns);
+    if !matches!(event, Event::TurnEnded) || !new || counts.turns == 0 {
+        return;
+    }
+    if moments.len() >= Record::MAX_MOMENTS {
+        return;
+    }
+    let signals = &decision.signals;
+    moments.push(Moment {
+        turn: counts.turns,
+        calls: counts.calls,
+        values: risk::measure(engine.state()),
+        signals: [
+            signals.progress_velocity,
+            signals.stuck_loop,
+            signals.token_budget,
+            signals.intervention_ratio,
+            signals.complexity,
+        ],
+    });
 }
 
 /// A decision at this moment of the run.

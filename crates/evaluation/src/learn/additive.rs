@@ -1,0 +1,133 @@
+//! A sum of tables, one per feature: fitted by cyclic Newton steps on the logistic loss, each table
+//! held smooth, near zero, and going only the way it may (Hastie and Tibshirani 1990; Lou,
+//! Caruana and Gehrke 2012).
+
+use steersman_engine::policy::{Risk, RiskTable};
+use steersman_engine::risk::RiskFeature;
+
+use super::samples::Samples;
+use super::steps::{self, Way};
+
+/// Rounds over all features.
+const SWEEPS: usize = 20;
+/// Share of a Newton step that is taken.
+const RATE: f64 = 0.3;
+/// Pull of every number towards zero, in samples.
+const RIDGE: f64 = 10.0;
+/// Pull of neighbours towards each other, in samples.
+const SMOOTHNESS: f64 = 10.0;
+
+/// A sum of tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Additive {
+    pub(super) base: f64,
+    pub(super) tables: Vec<Table>,
+}
+
+/// The table of one feature.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) feature: RiskFeature,
+    pub(super) ends: Vec<f32>,
+    pub(super) adds: Vec<f64>,
+    pub(super) way: Way,
+}
+
+impl Table {
+    /// The step of each value.
+    pub(super) fn places(&self, values: &[f32]) -> Vec<u8> {
+        let place = |value: &f32| self.ends.partition_point(|end| end < value);
+        values.iter().map(|value| u8::try_from(place(value)).unwrap_or(u8::MAX)).collect()
+    }
+}
+
+impl Additive {
+    /// Fits all tables.
+    pub(super) fn fit(samples: &Samples) -> Self {
+        let count = samples.failed.len();
+        let tables = RiskFeature::ALL.iter().zip(&samples.columns).map(|(feature, column)| {
+            let ends = steps::ends(*feature, column, &samples.weights);
+            Table {
+                feature: *feature,
+                adds: vec![0.0; ends.len() + 1],
+                ends,
+                way: steps::way(*feature),
+            }
+        });
+        let mut tables: Vec<Table> = tables.collect();
+        let failing: f64 = samples.failed.iter().zip(&samples.weights).map(|(y, w)| y * w).sum();
+        let share = (failing / (count as f64).max(1.0)).clamp(1e-6, 1.0 - 1e-6);
+        let base = (share / (1.0 - share)).ln();
+        let mut risk = vec![base; count];
+        let places: Vec<Vec<u8>> = tables
+            .iter()
+            .zip(&samples.columns)
+            .map(|(table, column)| table.places(column))
+            .collect();
+        for _ in 0..SWEEPS {
+            for (table, places) in tables.iter_mut().zip(&places) {
+                table.step(samples, places, &mut risk);
+            }
+        }
+        Self { base, tables }
+    }
+
+    /// The model as a policy holds it. Numbers are rounded to a thousandth.
+    pub(super) fn to_policy(&self) -> Risk {
+        let round = |value: f64| ((value * 1000.0).round() / 1000.0) as f32;
+        let mut risk = Risk { base: round(self.base), ..Risk::default() };
+        for table in &self.tables {
+            let add = table.adds.iter().map(|add| round(*add)).collect();
+            risk.tables.set(table.feature, RiskTable { up_to: table.ends.clone(), add });
+        }
+        risk
+    }
+}
+
+impl Table {
+    /// One Newton step of this table, the others left as they are.
+    fn step(&mut self, samples: &Samples, places: &[u8], risk: &mut [f64]) {
+        let steps = self.adds.len();
+        let (mut slope, mut curve) = (vec![0.0; steps], vec![0.0; steps]);
+        let rows = risk.iter().zip(&samples.failed).zip(&samples.weights).zip(places);
+        for (((risk, failed), weight), place) in rows {
+            let odds = 1.0 / (1.0 + (-risk).exp());
+            slope[usize::from(*place)] += weight * (failed - odds);
+            curve[usize::from(*place)] += weight * odds * (1.0 - odds);
+        }
+        let old = self.adds.clone();
+        for (at, add) in self.adds.iter_mut().enumerate() {
+            let (mut pull, mut stiffness) = (-RIDGE * old[at], RIDGE);
+            let neighbours = [at.checked_sub(1), Some(at + 1)];
+            for other in neighbours.into_iter().flatten().filter_map(|place| old.get(place)) {
+                pull += SMOOTHNESS * (other - old[at]);
+                stiffness += SMOOTHNESS;
+            }
+            *add += RATE * (slope[at] + pull) / (curve[at] + stiffness);
+        }
+        straighten(&mut self.adds, &curve, self.way);
+        let moved: Vec<f64> = self.adds.iter().zip(&old).map(|(new, old)| new - old).collect();
+        risk.iter_mut().zip(places).for_each(|(risk, place)| *risk += moved[usize::from(*place)]);
+    }
+}
+
+/// Makes numbers go only the way they may: neighbours that violate it are pooled (Ayer et al. 1955).
+pub(super) fn straighten(adds: &mut [f64], weights: &[f64], way: Way) {
+    let sign = match way {
+        Way::Rises => 1.0,
+        Way::Falls => -1.0,
+        Way::Free => return,
+    };
+    let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(adds.len());
+    for (add, weight) in adds.iter().zip(weights) {
+        let mut pool = (add * sign, weight + 1.0, 1);
+        while let Some(last) = pools.pop_if(|last| last.0 > pool.0) {
+            let weight = last.1 + pool.1;
+            pool = ((last.0 * last.1 + pool.0 * pool.1) / weight, weight, last.2 + pool.2);
+        }
+        pools.push(pool);
+    }
+    let values =
+        pools.iter().flat_map(|(value, _, count)| std::iter::repeat_n(value * sign, *count));
+    adds.iter_mut().zip(values).for_each(|(add, value)| *add = value);
+}
