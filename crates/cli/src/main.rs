@@ -10,6 +10,7 @@ mod reading;
 mod replay;
 mod screen;
 mod text;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,8 @@ enum Verb {
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
     Eval(eval::EvalArgs),
+    /// Learn from recorded runs whose outcome is known, and write the policy
+    Tune(tune::TuneArgs),
     /// Write, check or show the policy that decisions follow
     Config(config::ConfigArgs),
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
+        Verb::Tune(args) => tune::run(args, cli.color),
         Verb::Config(args) => config::run(args),
     }
 }

@@ -24,5 +24,6 @@ pub mod reasons;
 #[cfg(test)]
 mod samples;
 
+pub use bootstrap::Estimate;
 pub use episode::{Counts, Course, Decided, Episode, Label};
 pub use evaluate::{Evaluation, Measured, Options, SourceRow, SubjectRow, evaluate};

@@ -6,12 +6,12 @@
 
 mod args;
 mod html;
-mod json;
-mod plan;
+pub(crate) mod json;
+pub(crate) mod plan;
 #[cfg(test)]
 mod samples;
 mod session;
-mod table;
+pub(crate) mod table;
 
 use std::process::ExitCode;
 

@@ -80,7 +80,7 @@ fn measure_columns() -> [Column; 4] {
     ["HARM", "DISTURBANCE", "SAVED", "NOTICED"].map(Column::right)
 }
 
-fn overview(evaluation: &Evaluation, subjects: &[Subject]) -> Grid {
+pub(crate) fn overview(evaluation: &Evaluation, subjects: &[Subject]) -> Grid {
     let mut columns = vec![Column::left("POLICY OR RULE").cut_end(12)];
     columns.extend(measure_columns());
     let mut grid = Grid::new(columns);
@@ -93,7 +93,7 @@ fn overview(evaluation: &Evaluation, subjects: &[Subject]) -> Grid {
     grid
 }
 
-fn by_source(evaluation: &Evaluation, subject: &SubjectRow, by: GroupBy) -> Grid {
+pub(crate) fn by_source(evaluation: &Evaluation, subject: &SubjectRow, by: GroupBy) -> Grid {
     let mut columns = vec![Column::left(by.title()).cut_middle(12)];
     columns.extend(["RUNS", "SOLVED", "UNSOLVED"].map(|title| Column::right(title).rank(1)));
     columns.extend(measure_columns());
@@ -213,7 +213,11 @@ pub(crate) fn bracketed((low, high): (f64, f64)) -> String {
     format!("({:.2}–{:.2})", low * 100.0, high * 100.0)
 }
 
-fn write_terms(evaluation: &Evaluation, screen: Screen, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_terms(
+    evaluation: &Evaluation,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let width = screen.width.unwrap_or(100);
     let has = |of: fn(&SubjectRow) -> bool| evaluation.subjects.first().is_some_and(of);
     let (reasons, labels) = (has(|it| !it.reasons.is_empty()), has(|it| !it.delays.is_empty()));

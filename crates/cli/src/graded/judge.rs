@@ -14,7 +14,7 @@ use crate::reading::{Emit, GroupBy, Item, Judges, Source, outcome, pass_time, ru
 use crate::text;
 
 /// How runs are judged; the same for all of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// The policies.
     pub(crate) policies: Vec<Named>,
@@ -32,7 +32,7 @@ pub(crate) struct Setup {
 #[derive(Debug)]
 pub(crate) enum Judged {
     /// A judged run.
-    Kept(Record),
+    Kept(Box<Record>),
     /// A run of a source that is not wanted.
     LeftOut(Arc<str>),
 }
@@ -116,7 +116,7 @@ impl Judge<'_> {
     fn finish(&mut self, judging: Judging, end: RunEnd) -> Flow {
         let judged = match judging {
             Judging::Unwanted(source) => Judged::LeftOut(source),
-            Judging::Wanted(run) => Judged::Kept(run.finish(end)),
+            Judging::Wanted(run) => Judged::Kept(Box::new(run.finish(end))),
         };
         (self.emit)(Item::Run(Box::new(judged)))
     }

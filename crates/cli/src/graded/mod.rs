@@ -26,7 +26,7 @@ pub(crate) struct Gathered {
 impl Taker<Judged> for Gathered {
     fn take(&mut self, run: Box<Judged>) -> io::Result<bool> {
         match *run {
-            Judged::Kept(record) => self.records.push(record),
+            Judged::Kept(record) => self.records.push(*record),
             Judged::LeftOut(source) => {
                 if !self.left_out.contains(&source) {
                     self.left_out.push(source);

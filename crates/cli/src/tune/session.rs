@@ -1,0 +1,138 @@
+//! Reads the runs, learns from them, measures that on runs held out, and writes the policy.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use steersman_engine::Policy;
+use steersman_engine::policy::Ceiling;
+use steersman_evaluation::Evaluation;
+use steersman_evaluation::learn::validate::validate;
+use steersman_evaluation::learn::{self, Calibrated, Record};
+
+use super::plan::Plan;
+use super::{grounds, report};
+use crate::graded::{self, Gathered};
+use crate::reading::{Ending, Pass, Pipeline, interruption};
+use crate::screen::{Screen, Tone};
+use crate::text;
+
+/// What was learned.
+pub(crate) struct Learned {
+    /// The model and its lines.
+    pub(crate) calibrated: Calibrated,
+    /// The policy with them.
+    pub(crate) policy: Policy,
+    /// How that does on runs held out.
+    pub(crate) evaluation: Evaluation,
+    /// Share of good runs that may be stopped.
+    pub(crate) alpha: f64,
+}
+
+/// Reads, learns, measures, writes.
+pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
+    let interrupted = interruption();
+    let mut gathered = Gathered::default();
+    let mut pass = Pass::new(errors);
+    if plan.progress {
+        pass = pass.metered(plan.arguments.clone());
+    }
+    let filter = plan.setup.filter.clone();
+    let setup = plan.setup.clone();
+    let mut pipeline = Pipeline::start(plan.arguments.clone(), setup, plan.jobs.get());
+    let taken = pass.take_all(&mut pipeline, &interrupted, &mut gathered);
+    pipeline.stop();
+    pass.clear();
+    let ending = match taken {
+        Ok(Ending::Interrupted) => {
+            pass.complain(Tone::Warn, "interrupted", "nothing was learned or written");
+            return Ending::Interrupted;
+        }
+        Ok(ending) => ending,
+        Err(error) => {
+            pass.complain(Tone::Bad, "error", &error.to_string());
+            return Ending::Failed;
+        }
+    };
+    if gathered.is_empty() {
+        return pass.close(ending);
+    }
+    if let Some(message) = gathered.unknown(&filter, plan.by) {
+        pass.complain(Tone::Bad, "error", &message);
+        return Ending::Unclear;
+    }
+    match conclude(gathered.records, &plan, screen, &mut pass) {
+        Ok(()) => pass.close(ending),
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Complete,
+        Err(error) => {
+            let _ = pass.close(ending);
+            pass.complain(Tone::Bad, "error", &error.to_string());
+            Ending::Failed
+        }
+    }
+}
+
+fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) -> io::Result<()> {
+    let (mut records, notes) = grounds::usable(records);
+    for note in notes {
+        pass.complain(Tone::Dim, "note", &note);
+    }
+    grounds::check(&records, plan.alpha).map_err(io::Error::other)?;
+    graded::shorten(records.iter_mut().map(|record| &mut record.episode), plan.by);
+    let learned = learn(&records, plan);
+    let mut out = BufWriter::new(io::stdout().lock());
+    if plan.json {
+        serde_json::to_writer_pretty(&mut out, &report::object(&learned, plan.by))?;
+        writeln!(out)?;
+    } else {
+        report::write(&learned, plan.by, screen, &mut out)?;
+    }
+    out.flush()?;
+    if learned.calibrated.risk.profiles.iter().all(|profile| profile.line.line.is_none()) {
+        return Err(io::Error::other(
+            "no agent and model has enough runs for a line: nothing was written",
+        ));
+    }
+    if let Some(path) = &plan.out {
+        write(path, &learned, plan.base)?;
+        pass.complain(Tone::Good, "wrote", &path.display().to_string());
+    }
+    Ok(())
+}
+
+fn learn(records: &[Record], plan: &Plan) -> Learned {
+    let all: Vec<&Record> = records.iter().collect();
+    let calibrated = learn::calibrate(&all, plan.alpha, &learn::fit);
+    let mut policy = plan.policy.clone();
+    policy.risk = calibrated.risk.clone();
+    if policy.rules.score != Ceiling::Off
+        && let Some(weights) = learn::fit_weights(&all)
+    {
+        policy.continuation.weights = weights;
+    }
+    let evaluation = validate(records, plan.alpha, plan.options, plan.jobs);
+    Learned { calibrated, policy, evaluation, alpha: plan.alpha }
+}
+
+/// Writes the policy beside its place and moves it there, so that no half of it is ever read.
+fn write(path: &Path, learned: &Learned, base: &str) -> io::Result<()> {
+    let place =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let body = steersman_config::to_yaml_over(&learned.policy, base)
+        .ok_or_else(|| io::Error::other(format!("there is no built-in policy {base}")))?;
+    let runs: u64 = learned.evaluation.sources.iter().map(|source| source.runs).sum();
+    let text = format!(
+        "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} % are expected\n\
+         # to be stopped. `risk` holds what each feature adds, and the line of each agent and model.\n\n\
+         {body}",
+        learned.alpha,
+        text::counted(runs, "run"),
+        learned.alpha * 100.0,
+    );
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    fs::write(&part, text).map_err(place)?;
+    fs::rename(&part, path).map_err(place)
+}
