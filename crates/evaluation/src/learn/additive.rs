@@ -33,7 +33,27 @@ pub(super) struct Table {
     pub(super) way: Way,
 }
 
+fn round(value: f64) -> f32 {
+    ((value * 100.0).round() / 100.0) as f32
+}
+
 impl Table {
+    fn to_policy(&self) -> RiskTable {
+        let mut to = RiskTable { up_to: Vec::new(), add: Vec::new() };
+        for (at, add) in self.adds.iter().enumerate() {
+            let add = round(*add);
+            if to.add.last() == Some(&add) {
+                to.up_to.pop();
+            } else {
+                to.add.push(add);
+            }
+            to.up_to.extend(self.ends.get(at));
+        }
+        // The last step has no end.
+        to.up_to.truncate(to.add.len() - 1);
+        to
+    }
+
     /// The step of each value.
     pub(super) fn places(&self, values: &[f32]) -> Vec<u8> {
         let place = |value: &f32| self.ends.partition_point(|end| end < value);
@@ -72,13 +92,12 @@ impl Additive {
         Self { base, tables }
     }
 
-    /// The model as a policy holds it. Numbers are rounded to a thousandth.
+    /// The model as a policy holds it. Numbers are rounded to a hundredth, and steps that add the
+    /// same are one.
     pub(super) fn to_policy(&self) -> Risk {
-        let round = |value: f64| ((value * 1000.0).round() / 1000.0) as f32;
         let mut risk = Risk { base: round(self.base), ..Risk::default() };
         for table in &self.tables {
-            let add = table.adds.iter().map(|add| round(*add)).collect();
-            risk.tables.set(table.feature, RiskTable { up_to: table.ends.clone(), add });
+            risk.tables.set(table.feature, table.to_policy());
         }
         risk
     }
