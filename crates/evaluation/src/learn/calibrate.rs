@@ -87,19 +87,20 @@ pub fn calibrate(
     alpha: f64,
     fit: &impl Fn(&[&Record]) -> Model,
 ) -> Calibrated {
-    let highest = cross_fitted(records, fit);
+    let unseen = cross_fitted(records, fit);
     let model = fit(records);
     let mut pools: BTreeMap<(&str, &str), Pool> = BTreeMap::new();
-    let mut agents: BTreeMap<&str, Vec<f32>> = BTreeMap::new();
-    let mut all: Vec<f32> = Vec::new();
-    for (record, highest) in records.iter().zip(highest) {
+    let mut agents: BTreeMap<&str, Highest> = BTreeMap::new();
+    let mut all = Highest::default();
+    for (record, unseen) in records.iter().zip(unseen) {
         let (agent, name) = (&*record.episode.agent, &*record.episode.model);
         let pool = pools.entry((agent, name)).or_default();
         pool.runs += 1;
         if record.is_good() {
-            pool.good.push(highest);
-            agents.entry(agent).or_default().push(highest);
-            all.push(highest);
+            let seen = if unseen == f32::INFINITY { unseen } else { model.highest(record) };
+            pool.good.push(unseen, seen);
+            agents.entry(agent).or_default().push(unseen, seen);
+            all.push(unseen, seen);
         }
     }
     let needed = fewest(alpha);
@@ -114,16 +115,14 @@ pub fn calibrate(
     let mut shortages = Vec::new();
     for ((agent, name), pool) in &mut pools {
         let (runs, good) = (pool.runs, pool.good.len());
-        let of_agent = agents.get_mut(agent).map_or(&mut [][..], Vec::as_mut_slice);
-        let (values, instead) = if good >= needed {
-            (&mut pool.good[..], None)
-        } else if of_agent.len() >= needed {
-            (of_agent, Some(Instead::Agent))
-        } else {
-            (&mut all[..], Some(Instead::All))
+        let of_agent = agents.get_mut(agent).filter(|it| it.len() >= needed);
+        let (highest, instead) = match of_agent {
+            _ if good >= needed => (&mut pool.good, None),
+            Some(of_agent) => (of_agent, Some(Instead::Agent)),
+            None => (&mut all, Some(Instead::All)),
         };
-        let found = line(values, alpha).filter(|_| runs >= FEWEST_RUNS);
-        let rests_on = values.len();
+        let found = highest.line(alpha).filter(|_| runs >= FEWEST_RUNS);
+        let rests_on = highest.len();
         if instead.is_some() || found.is_none() {
             let instead =
                 if found.is_none() { Instead::Nothing } else { instead.unwrap_or(Instead::All) };
@@ -149,7 +148,34 @@ pub fn calibrate(
 #[derive(Default)]
 struct Pool {
     runs: usize,
-    good: Vec<f32>,
+    good: Highest,
+}
+
+/// The highest risk of each of some good runs: by a model that does not know the run, and by the
+/// model that will be used.
+#[derive(Default)]
+struct Highest {
+    unseen: Vec<f32>,
+    seen: Vec<f32>,
+}
+
+impl Highest {
+    fn push(&mut self, unseen: f32, seen: f32) {
+        self.unseen.push(unseen);
+        self.seen.push(seen);
+    }
+
+    fn len(&self) -> usize {
+        self.unseen.len()
+    }
+
+    /// The higher of two lines. The first allows for what a model makes of runs it does not know.
+    /// The second allows for the models of the parts being a little off the one that is used:
+    /// many runs share the same risk, and a hair decides on which side of the line they are.
+    fn line(&mut self, alpha: f64) -> Option<f32> {
+        let seen = line(&mut self.seen, alpha)?;
+        Some(line(&mut self.unseen, alpha)?.max(seen))
+    }
 }
 
 /// The highest risk of each run, by a model of runs of other instances; infinite where the run is
