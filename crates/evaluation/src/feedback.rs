@@ -8,10 +8,10 @@
 //!   shipped value times 1 + w, where w grows from 0 at a lower end of 1/3 to 1 at 1: at most to
 //!   twice the shipped value. What is above that already stays. A rule without such thresholds
 //!   loses its strongest action instead: no more than `urge`, and above 2/3 no more than `nudge`.
-//! * **The upper end is below 1/3: trust.** Thresholds that marks can have raised, those up to twice
-//!   the shipped value, go back towards it, all the way as the upper end falls to 0. A `notice`
-//!   that is there already goes one below the shipped value, to no less than 2. A ceiling never
-//!   rises.
+//! * **The upper end is below 1/3: trust.** Thresholds that marks can have raised, those up to
+//!   twice the shipped value, go back towards it, the further the closer the upper end is to 0. A
+//!   `notice` that is there already goes one below the shipped value, to no less than 2. A ceiling
+//!   never rises.
 //! * **In between nothing moves.** Two unanimous harmful marks are enough for the first, five
 //!   unanimous helpful ones for the second.
 //!
@@ -207,7 +207,7 @@ fn moved_steps(from: Steps, shipped: Steps, verdict: Verdict) -> Steps {
     }
     // A value that was set by hand may be out of the order of the shipped ones.
     let urge = step(from.urge, shipped.urge).max(notice);
-    let end = from.end.map(|end| step(end, shipped.end.unwrap_or(end)).max(urge));
+    let end = from.end.map(|end| shipped.end.map_or(end, |shipped| step(end, shipped)).max(urge));
     Steps { notice, urge, end }
 }
 
@@ -216,7 +216,7 @@ fn moved(from: u64, shipped: u64, verdict: Verdict) -> u64 {
     match verdict {
         Verdict::Patience { weight, .. } => {
             let target = shipped as f64 * (1.0 + weight);
-            from.max(target.ceil() as u64).min(from.max(shipped.saturating_mul(2)))
+            from.max(target.ceil() as u64)
         }
         Verdict::Trust { weight, .. } if (shipped..=shipped.saturating_mul(2)).contains(&from) => {
             from - ((from - shipped) as f64 * weight).floor() as u64
@@ -235,3 +235,6 @@ fn word(ceiling: Ceiling) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests;

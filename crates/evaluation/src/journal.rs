@@ -19,8 +19,8 @@
 //! | `mark` | `helpful` or `harmful` if a person said so; `null` or left out if nobody did |
 //! | `recovered` | whether the run got going again; `null` or left out if that is not known |
 //!
-//! A journal is only ever appended to: what becomes known later is a further line about the same
-//! run and turn. There the later `recovered` holds. The same mark twice is one mark; a turn that is
+//! A journal is only ever appended to: what becomes known later is a further line that repeats what
+//! it is about. There the later `recovered` holds. The same mark twice is one mark; a turn that is
 //! marked as helpful and as harmful counts as not marked, and is reported.
 
 use std::collections::HashMap;
