@@ -414,7 +414,9 @@ mod tests {
         let other_rule = line(|entry| {
             (entry.reason, entry.mark) = (RuleId::SameError, Some(Opinion::Harmful));
         });
-        let cases: &[(&[&String], &[(Option<Opinion>, Option<bool>)], u64)] = &[
+        /// Lines, the marks and outcomes of the entries they make, and contradictions among them.
+        type Case<'a> = (&'a [&'a String], &'a [(Option<Opinion>, Option<bool>)], u64);
+        let cases: &[Case<'_>] = &[
             (&[&first], &[(None, None)], 0),
             (&[&first, &failed, &helpful], &[(Some(Opinion::Helpful), Some(false))], 0),
             (&[&helpful, &helpful], &[(Some(Opinion::Helpful), None)], 0),
