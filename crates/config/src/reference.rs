@@ -73,7 +73,26 @@ fn section(text: &mut String, section: &Key) {
             "\nThe names, and what stands there without the key:\n\n| Name | Text |\n|---|---|\n",
         );
         for (name, built_in) in names {
-            let _ = writeln!(text, "| `{name}` | {} |", built_in.replace('|', "\\|"));
+            text_row(text, name, built_in);
+        }
+        alternatives(text, names);
+    }
+}
+
+fn text_row(text: &mut String, name: &str, built_in: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "| `{name}` | {} |", built_in.replace('|', "\\|"));
+}
+
+/// What else is said where the wording is drawn.
+fn alternatives(text: &mut String, names: &[(&str, &str)]) {
+    text.push_str(
+        "\nWhat is said as well where the wording is drawn (see `wording`), in this order \
+         after the first:\n\n| Name | Text |\n|---|---|\n",
+    );
+    for (name, _) in names {
+        for other in steersman_engine::alternative_texts(name) {
+            text_row(text, name, other);
         }
     }
 }

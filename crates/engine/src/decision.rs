@@ -123,4 +123,7 @@ pub struct Intervention {
     pub text: String,
     /// The template it was made from.
     pub template: String,
+    /// Which of the template's texts it is, from 0.
+    #[serde(default)]
+    pub variant: u32,
 }

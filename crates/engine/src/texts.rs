@@ -11,6 +11,7 @@ use crate::decision::{Action, Evidence, Intervention};
 use crate::policy::{Policy, RuleId};
 use crate::reason::Reason;
 use crate::state::State;
+use crate::wording::{self, Occasion};
 
 /// Most bytes of a message.
 const MAX_TEXT: usize = 4000;
@@ -106,6 +107,55 @@ const TEXTS: &[(&str, &str)] = &[
     ("stop", "The run was ended: {reason}."),
 ];
 
+/// Other ways to say the same, by template name. They are shown only where the choice of wording is
+/// learned: each says what was seen and what to do next, and differs in tone or in what it asks for
+/// first.
+const ALTERNATIVES: &[(&str, &[&str])] = &[
+    (
+        "nudge_loop",
+        &[
+            "{Reason}{excerpt}. Before the next call, say in one sentence what you know now and \
+             what is still missing; then make the one call that would tell you that.",
+            "You are going round: {reason}{excerpt}. Leave this call alone from here on. Which \
+             other place could the answer be in? Look there.",
+        ],
+    ),
+    (
+        "nudge_errors",
+        &["{Reason}{excerpt}. Do not send the call again as it is. Say what the error claims, \
+             name the assumption that it contradicts, and look at that before anything else."],
+    ),
+    (
+        "nudge_search",
+        &["{Reason}{excerpt}. Stop guessing names: list the folder, or read the file that \
+             should use what you look for, and take the name from there. If it is nowhere, say \
+             so."],
+    ),
+    (
+        "nudge_narration",
+        &["{Reason}. Your next reply should hold either a tool call or the final answer, not \
+             a plan."],
+    ),
+    (
+        "premature_end",
+        &["Your reply names a step that was not taken. Either take it in your next reply, or \
+             say that it is not needed and why, with a summary of what was done."],
+    ),
+    (
+        "re_evaluate",
+        &["Let us step back. {Reason}{excerpt}.{approaches} List two or three approaches that \
+             do not share the assumption of these, choose the one that a single small check can \
+             confirm or refute soonest, and run that check first.{restart}"],
+    ),
+];
+
+/// Other ways to say what the built-in text of this name says. Empty if there are none.
+#[must_use]
+pub fn alternative_texts(template: &str) -> &'static [&'static str] {
+    let found = ALTERNATIVES.iter().find(|(name, _)| *name == template);
+    found.map_or(&[], |(_, texts)| texts)
+}
+
 /// The built-in texts by template name, as a policy may replace them under `texts`.
 #[must_use]
 pub const fn built_in_texts() -> &'static [(&'static str, &'static str)] {
@@ -121,11 +171,17 @@ pub(crate) fn intervention(
     policy: &Policy,
 ) -> Option<Intervention> {
     let template = template(action, reason)?;
-    let own = policy.texts.get(template).filter(|texts| !texts.is_empty());
-    let own = own.map(|texts| &*texts[state.ladder.total as usize % texts.len()]);
-    let built_in = || TEXTS.iter().find(|(name, _)| *name == template).map(|(_, text)| *text);
-    let text = fill(own.or_else(built_in)?, reason, evidence, state);
-    Some(Intervention { text, template: template.to_string() })
+    let occasion = Occasion {
+        run: &state.info.id,
+        turn: state.turns,
+        model: &state.info.model,
+        template,
+        shown_before: state.ladder.total,
+    };
+    let variant = wording::choose(policy, &occasion);
+    let chosen = wording::texts_of(policy, template).get(variant as usize).copied()?;
+    let text = fill(chosen, reason, evidence, state);
+    Some(Intervention { text, template: template.to_string(), variant })
 }
 
 /// The template of an action and its reason.

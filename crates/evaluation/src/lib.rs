@@ -10,16 +10,23 @@
 //! * [`bootstrap`]: the 95 % interval of each of these, by resampling task instances;
 //! * [`evaluate()`]: all of them at once;
 //! * [`learn`]: a risk model and its lines, from one's own runs.
+//!
+//! What people said of interventions, and what came of them, is read by [`journal`]: marks move
+//! thresholds ([`feedback`]), outcomes say which text works best with which model ([`wording`]).
 
 pub mod bootstrap;
 pub mod compare;
+mod credible;
 pub mod delay;
 mod episode;
 mod evaluate;
+pub mod feedback;
 pub mod folds;
+pub mod journal;
 pub mod learn;
 pub mod measure;
 pub mod reasons;
+pub mod wording;
 
 #[cfg(test)]
 mod samples;

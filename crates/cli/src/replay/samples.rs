@@ -80,6 +80,7 @@ pub(crate) fn decision(action: Action, turn: u32) -> Decision {
         intervention: (action == Action::Nudge).then(|| Intervention {
             text: "Try something else.".to_owned(),
             template: "repeat".to_owned(),
+            variant: 0,
         }),
         delay_ms: None,
         run_check: false,

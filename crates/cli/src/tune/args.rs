@@ -11,6 +11,7 @@ Examples:
   steersman tune runs/ --alpha 1%               stop at most 1 %
   steersman tune runs/ --policy mine.yaml --out tuned.yaml
   steersman tune runs/ --dry-run                the figures only
+  steersman tune --journal marks.jsonl --force  what people thought of interventions
   steersman eval runs/ --policy steersman.yaml  how the result does on other runs
 
 Runs need an outcome, solved or unsolved; docs/evaluation.md says how the figures come about.
@@ -30,7 +31,7 @@ pub(crate) struct TuneArgs {
     ///
     /// The format of every file is found out from its content; compressed files are unpacked.
     /// Folders are searched to any depth; hidden entries and links to folders are left out.
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "journal")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Share of good runs that may be stopped, above 0 to 0.5: 0.05 or 5%
@@ -49,6 +50,13 @@ pub(crate) struct TuneArgs {
         help_heading = "Policy"
     )]
     pub(crate) set: Vec<(String, String)>,
+
+    /// Journal of interventions: marks move thresholds, outcomes choose wordings
+    ///
+    /// JSON lines of what was said to agents, what people thought of it and what followed
+    /// (docs/tuning.md). Without PATH, nothing else is learned.
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
+    pub(crate) journal: Option<PathBuf>,
 
     /// Learn only from these sources: names as the table shows them, or paths
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Runs")]

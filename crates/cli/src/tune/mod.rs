@@ -6,6 +6,7 @@
 
 mod args;
 mod grounds;
+mod journal;
 mod plan;
 mod report;
 mod session;

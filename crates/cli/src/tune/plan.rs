@@ -10,6 +10,7 @@ use steersman_engine::policy::{Risk, RiskTable};
 use steersman_evaluation::Options;
 
 use super::args::TuneArgs;
+use super::journal::{self, Heard};
 use crate::graded::{Filter, Setup};
 use crate::policy::{Named, loaded};
 use crate::reading::{Argument, GroupBy, jobs};
@@ -41,19 +42,26 @@ pub(crate) struct Plan {
     pub(crate) progress: bool,
     /// What is worth knowing about the policy.
     pub(crate) notices: Vec<String>,
+    /// What was learned from a journal.
+    pub(crate) heard: Heard,
 }
 
 impl Plan {
     /// The plan behind the arguments, or what is wrong with them.
     pub(crate) fn new(args: TuneArgs) -> Result<Self, String> {
         let mut notices = Vec::new();
-        let Loaded { policy, base, .. } = loaded(args.policy.as_deref(), &args.set, &mut notices)?;
+        let Loaded { mut policy, base, .. } =
+            loaded(args.policy.as_deref(), &args.set, &mut notices)?;
         if !args.dry_run && !args.force && args.out.exists() {
             let out = args.out.display();
             return Err(format!(
                 "{out} is there already: --force writes over it, --out FILE writes elsewhere"
             ));
         }
+        let heard = match &args.journal {
+            Some(path) => journal::hear(path, &mut policy)?,
+            None => Heard::default(),
+        };
         let watched =
             Named { name: policy.name.as_str().into(), policy: Arc::new(watched(&policy)) };
         let setup = Setup {
@@ -76,6 +84,7 @@ impl Plan {
             jobs: NonZeroUsize::new(jobs(args.jobs)).unwrap_or(NonZeroUsize::MIN),
             progress: !args.no_progress,
             notices,
+            heard,
         })
     }
 }

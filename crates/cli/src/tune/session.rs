@@ -37,6 +37,19 @@ pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
     if plan.progress {
         pass = pass.metered(plan.arguments.clone());
     }
+    for problem in &plan.heard.problems {
+        pass.complain(Tone::Warn, "skipped", problem);
+    }
+    if plan.arguments.is_empty() {
+        return match write_heard(&plan, &mut pass) {
+            Ok(()) if plan.heard.problems.is_empty() => Ending::Complete,
+            Ok(()) => Ending::Partial,
+            Err(error) => {
+                pass.complain(Tone::Bad, "error", &error.to_string());
+                Ending::Failed
+            }
+        };
+    }
     let filter = plan.setup.filter.clone();
     let setup = plan.setup.clone();
     let mut pipeline = Pipeline::start(plan.arguments.clone(), setup, plan.jobs.get());
@@ -73,6 +86,22 @@ pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
     }
 }
 
+/// Says and writes what a journal alone has taught.
+fn write_heard(plan: &Plan, pass: &mut Pass) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
+    if plan.heard.changes.is_empty() {
+        writeln!(out, "The journal holds too little to change anything.")?;
+        return out.flush();
+    }
+    out.flush()?;
+    if let Some(path) = &plan.out {
+        write(path, "# Learned by `steersman tune --journal`.\n\n", &plan.policy, plan.base)?;
+        pass.complain(Tone::Good, "wrote", &path.display().to_string());
+    }
+    Ok(())
+}
+
 fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) -> io::Result<()> {
     let (mut records, notes) = grounds::usable(records);
     for note in notes {
@@ -82,6 +111,9 @@ fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) 
     graded::shorten(records.iter_mut().map(|record| &mut record.episode), plan.by);
     let learned = learn(&records, plan);
     let mut out = BufWriter::new(io::stdout().lock());
+    if !plan.json {
+        plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
+    }
     if plan.json {
         serde_json::to_writer_pretty(&mut out, &report::object(&learned, plan.by))?;
         writeln!(out)?;
@@ -95,7 +127,7 @@ fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) 
         ));
     }
     if let Some(path) = &plan.out {
-        write(path, &learned, plan.base)?;
+        write(path, &heading(&learned), &learned.policy, plan.base)?;
         pass.complain(Tone::Good, "wrote", &path.display().to_string());
     }
     Ok(())
@@ -115,24 +147,28 @@ fn learn(records: &[Record], plan: &Plan) -> Learned {
     Learned { calibrated, policy, evaluation, alpha: plan.alpha }
 }
 
-/// Writes the policy beside its place and moves it there, so that no half of it is ever read.
-fn write(path: &Path, learned: &Learned, base: &str) -> io::Result<()> {
-    let place =
-        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    let body = steersman_config::to_yaml_over(&learned.policy, base)
-        .ok_or_else(|| io::Error::other(format!("there is no built-in policy {base}")))?;
+/// What stands above a learned policy.
+fn heading(learned: &Learned) -> String {
     let runs: u64 = learned.evaluation.sources.iter().map(|source| source.runs).sum();
-    let text = format!(
+    format!(
         "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} % are expected\n\
-         # to be stopped. `risk` holds what each feature adds, and the line of each agent and model.\n\n\
-         {body}",
+         # to be stopped. `risk` holds what each feature adds, and the line of each agent and \
+         model.\n\n",
         learned.alpha,
         text::counted(runs, "run"),
         learned.alpha * 100.0,
-    );
+    )
+}
+
+/// Writes a policy beside its place and moves it there, so that no half of it is ever read.
+fn write(path: &Path, heading: &str, policy: &Policy, base: &str) -> io::Result<()> {
+    let place =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let body = steersman_config::to_yaml_over(policy, base)
+        .ok_or_else(|| io::Error::other(format!("there is no built-in policy {base}")))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
-    fs::write(&part, text).map_err(place)?;
+    fs::write(&part, format!("{heading}{body}")).map_err(place)?;
     fs::rename(&part, path).map_err(place)
 }

@@ -1,12 +1,14 @@
 //! Checking a policy once, when it is loaded.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::risk::RiskFeature;
+use crate::wording::texts_of;
 
-use super::{Policy, Risk, RiskLine, RiskTable, Steps, TaskLimits};
+use super::{Policy, Risk, RiskLine, RiskTable, Steps, TaskLimits, Wording};
 
 /// What is wrong with a policy, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +69,7 @@ impl Policy {
         self.check_budgets(&mut found);
         self.check_texts(&mut found);
         self.check_risk(&mut found);
+        self.check_wording(&mut found);
         if found.0.is_empty() { Ok(()) } else { Err(found.0) }
     }
 
@@ -274,14 +277,10 @@ impl Policy {
 }
 
 impl Policy {
-    /// A text of a name that no template has would never be shown.
     fn check_texts(&self, found: &mut Findings) {
-        let known = crate::texts::built_in_texts();
         for (name, texts) in &self.texts {
             let path = format!("texts.{name}");
-            let names: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
-            let allowed = format!("the name of a text: {}", names.join(", "));
-            found.expect(names.contains(&name.as_str()), &path, format!("{name:?}"), &allowed);
+            check_template(found, &path, name);
             found.expect(!texts.is_empty(), &path, "[]", "at least one text");
         }
     }
@@ -318,6 +317,44 @@ impl Policy {
             found.expect(named, &format!("{path}.agent"), "\"\"", "the name of an agent");
             check_line(found, &path, &profile.line);
         }
+    }
+}
+
+impl Policy {
+    fn check_wording(&self, found: &mut Findings) {
+        let learned = &self.wording.learned;
+        let (count, most) = (learned.len(), Wording::MAX_LEARNED);
+        let allowed = format!("at most {most} entries");
+        found.expect(count <= most, "wording.learned", count, &allowed);
+        let mut before = BTreeMap::new();
+        for (at, known) in learned.iter().take(most).enumerate() {
+            let path = format!("wording.learned.{at}");
+            check_glob(found, &format!("{path}.model"), &known.model, "a model's name");
+            let texts = texts_of(self, &known.template).len();
+            check_template(found, &format!("{path}.template"), &known.template);
+            let count = known.outcomes.len();
+            let allowed = format!("1 to {texts} entries, one for each text of {}", known.template);
+            let ok = (1..=texts).contains(&count) || texts == 0;
+            let shown = format!("a list of {count}");
+            found.expect(ok, &format!("{path}.outcomes"), shown, &allowed);
+            // Globs ignore case, and so does their comparison.
+            let names = (known.model.to_ascii_lowercase(), &known.template);
+            if let Some(first) = before.insert(names, at) {
+                let allowed = format!("another model or template than wording.learned.{first} has");
+                let shown = format!("{:?} with {:?}", known.model, known.template);
+                found.expect(false, &path, shown, &allowed);
+            }
+        }
+    }
+}
+
+/// A text of a name that no template has would never be shown.
+fn check_template(found: &mut Findings, path: &str, name: &str) {
+    let mut known = crate::texts::built_in_texts().iter().map(|(known, _)| *known);
+    if !known.clone().any(|known| known == name) {
+        let names: Vec<&str> = known.by_ref().collect();
+        let allowed = format!("the name of a text: {}", names.join(", "));
+        found.expect(false, path, format!("{name:?}"), &allowed);
     }
 }
 

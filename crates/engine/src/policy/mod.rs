@@ -16,6 +16,7 @@ mod risk;
 mod rules;
 mod task_types;
 mod test_progress;
+mod wording;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -38,6 +39,7 @@ pub use risk::{Risk, RiskLine, RiskProfile, RiskTable};
 pub use rules::{Ceiling, RuleId, Rules};
 pub use task_types::{TaskLimits, TaskTypes};
 pub use test_progress::TestProgress;
+pub use wording::{LearnedWording, Wording, WordingOutcome};
 
 use crate::tool::ToolKind;
 
@@ -80,6 +82,9 @@ pub struct Policy {
     /// Texts of interventions by template name, in place of the built-in ones. `{name}` stands for
     /// a parameter. Default: none.
     pub texts: BTreeMap<String, Vec<String>>,
+    /// Which of several texts is shown, and what came of each so far, as `steersman tune` writes it
+    /// (A9). Default: nothing learned.
+    pub wording: Wording,
 }
 
 /// Whether decisions are acted on.

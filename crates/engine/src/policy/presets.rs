@@ -51,6 +51,7 @@ impl Default for Policy {
             risk: super::Risk::default(),
             tools: Default::default(),
             texts: Default::default(),
+            wording: super::Wording::default(),
         }
     }
 }
