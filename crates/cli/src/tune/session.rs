@@ -124,8 +124,8 @@ fn write(path: &Path, learned: &Learned, base: &str) -> io::Result<()> {
     let runs: u64 = learned.evaluation.sources.iter().map(|source| source.runs).sum();
     let text = format!(
         "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} % are expected\n\
-         # to be stopped. `risk` holds what each feature adds, and the line of each agent and model.\n\n\
-         {body}",
+         # to be stopped. `risk` holds what each feature adds, and the line of each agent and \
+         model.\n\n{body}",
         learned.alpha,
         text::counted(runs, "run"),
         learned.alpha * 100.0,

@@ -130,7 +130,8 @@ impl Table {
     }
 }
 
-/// Makes numbers go only the way they may: neighbours that violate it are pooled (Ayer et al. 1955).
+/// Makes numbers go only the way they may: neighbours that violate it are pooled (Ayer et al.
+/// 1955).
 pub(super) fn straighten(adds: &mut [f64], weights: &[f64], way: Way) {
     let sign = match way {
         Way::Rises => 1.0,

@@ -74,13 +74,13 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// Fits by `fit` and draws a line for each agent and model, so that of its good runs at most a share
-/// `alpha` is expected above it.
+/// Fits by `fit` and draws a line for each agent and model, so that of its good runs at most a
+/// share `alpha` is expected above it.
 ///
-/// Every run is judged by a model that knows no run of its instance (cross-fitting). A line rests on
-/// the good runs of the agent and model; where they are too few on those of the agent, else on all.
-/// A good run that the policy to build on ends already counts as above every line, so that both
-/// together keep the promise.
+/// Every run is judged by a model that knows no run of its instance (cross-fitting). A line rests
+/// on the good runs of the agent and model; where they are too few, on those of the agent, else on
+/// all. A good run that the policy to build on ends already counts as above every line, so that
+/// both together keep the promise.
 #[must_use]
 pub fn calibrate(
     records: &[&Record],
