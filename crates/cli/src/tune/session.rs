@@ -123,16 +123,20 @@ fn write(path: &Path, learned: &Learned, base: &str) -> io::Result<()> {
         .ok_or_else(|| io::Error::other(format!("there is no built-in policy {base}")))?;
     let runs: u64 = learned.evaluation.sources.iter().map(|source| source.runs).sum();
     let text = format!(
-        "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} % are expected\n\
+        "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} are expected\n\
          # to be stopped. `risk` holds what each feature adds, and the line of each agent and \
          model.\n\n{body}",
         learned.alpha,
         text::counted(runs, "run"),
-        learned.alpha * 100.0,
+        grounds::percent(learned.alpha),
     );
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
     fs::write(&part, text).map_err(place)?;
-    fs::rename(&part, path).map_err(place)
+    fs::rename(&part, path).map_err(|error| {
+        // Nothing is left behind; that this failed too would say nothing new.
+        let _ = fs::remove_file(&part);
+        place(error)
+    })
 }
