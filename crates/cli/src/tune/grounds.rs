@@ -65,8 +65,8 @@ pub(crate) fn check(records: &[Record], alpha: f64) -> Result<(), String> {
     if good < needed {
         let missing = needed - good;
         let mut message = format!(
-            "a line that at most {} of good runs cross takes {needed} solved runs: there {} {good}, \
-             {missing} {} missing",
+            "a line that at most {} of good runs cross takes {needed} solved runs: there {} \
+             {good}, {missing} {} missing",
             percent(alpha),
             are(good),
             are(missing)
