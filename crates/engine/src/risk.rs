@@ -176,6 +176,7 @@ impl fmt::Display for RiskPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { feature, value, adds } = self;
         let percent = value * 100.0;
+        let turns = if *value == 1.0 { "turn" } else { "turns" };
         match feature {
             RiskFeature::Length => write!(f, "{value:.1} times the usual turns"),
             RiskFeature::Success => {
@@ -185,11 +186,13 @@ impl fmt::Display for RiskPart {
             RiskFeature::SeenBefore => {
                 write!(f, "{value:.0} of the last 16 turns brought only what was seen before")
             }
-            RiskFeature::Stale => write!(f, "{value:.0} turns in a row brought nothing new"),
+            RiskFeature::Stale => write!(f, "{value:.0} {turns} in a row brought nothing new"),
             RiskFeature::Errors => write!(f, "every call failed in {percent:.0} % of recent turns"),
-            RiskFeature::SinceChange => write!(f, "{value:.0} turns since the last change"),
+            RiskFeature::SinceChange => write!(f, "{value:.0} {turns} since the last change"),
             RiskFeature::Changes => write!(f, "{value:.2} changes per turn"),
-            RiskFeature::WithoutTools => write!(f, "{value:.0} turns in a row without a tool call"),
+            RiskFeature::WithoutTools => {
+                write!(f, "{value:.0} {turns} in a row without a tool call")
+            }
             RiskFeature::SameTool => write!(f, "{value:.0} calls in a row of one tool"),
             RiskFeature::Empty => write!(f, "{percent:.0} % of the calls came back empty"),
             RiskFeature::ReplyLength => write!(f, "replies of {value:.0} bytes on average"),

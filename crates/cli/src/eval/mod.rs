@@ -1,8 +1,8 @@
 //! `steersman eval`: how good policies are on recorded runs whose outcome is known.
 //!
 //! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::reading`] reads
-//! on several threads, [`crate::graded`] lets all policies and rules see each run there, and a [`session`]
-//! gathers the episodes, which `steersman-evaluation` measures once all are in.
+//! on several threads, [`crate::graded`] lets all policies and rules see each run there, and a
+//! [`session`] gathers the episodes, which `steersman-evaluation` measures once all are in.
 
 mod args;
 mod html;

@@ -1,5 +1,5 @@
-//! Graded runs, for the verbs that measure or learn: each run is judged as it is read and folded to a
-//! record.
+//! Graded runs, for the verbs that measure or learn: each run is judged as it is read and folded to
+//! a record.
 
 mod judge;
 mod names;

@@ -24,9 +24,10 @@ pub(crate) fn usable(records: Vec<Record>) -> (Vec<Record>, Vec<String>) {
     let twice = outcomes.values().filter(|found| found.len() > 1).count() as u64;
     if let Some(((source, id), _)) = outcomes.iter().find(|(_, found)| found.len() > 1) {
         notes.push(format!(
-            "{} both solved and unsolved, and left out: {} of {source} is the first",
+            "{} both solved and unsolved, and left out: {} of {} is the first",
             if twice == 1 { "1 run is".to_owned() } else { format!("{twice} runs are") },
-            text::plain(id)
+            text::plain(id),
+            text::plain(source)
         ));
     }
     let ungraded = records.iter().filter(|it| it.episode.solved.is_none()).count() as u64;
@@ -37,11 +38,21 @@ pub(crate) fn usable(records: Vec<Record>) -> (Vec<Record>, Vec<String>) {
     (kept.collect(), notes)
 }
 
+/// A share as a percentage, without what floating point leaves behind: 7 %, not
+/// 7.000000000000001 %.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e8).round() / 1e6)
+}
+
 /// What stands in the way of learning from these runs.
 pub(crate) fn check(records: &[Record], alpha: f64) -> Result<(), String> {
     let good = records.iter().filter(|record| record.is_good()).count();
     let (all, needed) = (records.len(), fewest(alpha));
-    let runs = |count: usize| text::counted(count as u64, "run");
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    let each = |count: usize| match count {
+        1 => "the only run is".to_owned(),
+        _ => format!("all {} are", text::counted(count as u64, "run")),
+    };
     if all == 0 {
         return Err("no run has an outcome: to learn from them, runs must be graded solved or \
                     unsolved, e.g. \"outcome\": {\"solved\": true} (docs/traces.md says where each \
@@ -49,14 +60,16 @@ pub(crate) fn check(records: &[Record], alpha: f64) -> Result<(), String> {
             .to_owned());
     }
     if good == all {
-        return Err(format!("all {} are solved: nothing shows what failing looks like", runs(all)));
+        return Err(format!("{} solved: nothing shows what failing looks like", each(all)));
     }
     if good < needed {
         let missing = needed - good;
-        let percent = alpha * 100.0;
         let mut message = format!(
-            "a line that at most {percent} % of good runs cross takes {needed} solved runs; there \
-             are {good}, {missing} are missing"
+            "a line that at most {} of good runs cross takes {needed} solved runs: there {} \
+             {good}, {missing} {} missing",
+            percent(alpha),
+            are(good),
+            are(missing)
         );
         let possible = 100.0 / (good as f64 + 1.0);
         if possible <= 50.0 {
@@ -68,10 +81,22 @@ pub(crate) fn check(records: &[Record], alpha: f64) -> Result<(), String> {
     let instances: BTreeSet<&str> = records.iter().map(|it| it.episode.cluster()).collect();
     if instances.len() < 2 {
         return Err(format!(
-            "all {} are of one task instance: what is learned from it could not be measured on \
-             another",
-            runs(all)
+            "{} of one task instance: what is learned from it could not be measured on another",
+            each(all)
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn shares_are_shown_as_they_were_written() {
+        let cases = [(0.07, "7 %"), (0.05, "5 %"), (0.001, "0.1 %"), (0.29, "29 %")];
+        for (share, expected) in cases {
+            assert_eq!(percent(share), expected);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! `steersman tune`: learns a policy from one's own graded runs.
 //!
 //! [`args`] is the command line as it is written, [`plan`] what it means. [`crate::graded`] judges
-//! the runs by the policy to build on, a [`session`] learns from them, [`grounds`] says when there is
-//! too little to learn from, and [`report`] shows what came of it.
+//! the runs by the policy to build on, a [`session`] learns from them, [`grounds`] says when there
+//! is too little to learn from, and [`report`] shows what came of it.
 
 mod args;
 mod grounds;

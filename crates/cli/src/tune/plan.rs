@@ -1,7 +1,7 @@
 //! What the command line means.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steersman_config::Loaded;
@@ -52,6 +52,9 @@ impl Plan {
         let mut notices = Vec::new();
         let Loaded { mut policy, base, .. } =
             loaded(args.policy.as_deref(), &args.set, &mut notices)?;
+        if !args.dry_run {
+            check_place(&args.out)?;
+        }
         if !args.dry_run && !args.force && args.out.exists() {
             let out = args.out.display();
             return Err(format!(
@@ -86,6 +89,20 @@ impl Plan {
             notices,
             heard,
         })
+    }
+}
+
+/// Whether a file can be there: said before anything is read, for learning takes its time.
+fn check_place(out: &Path) -> Result<(), String> {
+    let shown = out.display();
+    if out.is_dir() {
+        return Err(format!("{shown} is a folder: --out takes the name of a file"));
+    }
+    match out.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(format!("{shown} cannot be written: there is no folder {}", folder.display()))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@ use steersman_engine::risk::RiskFeature;
 use steersman_evaluation::learn::validate::{ABOUT, SUBJECTS};
 use steersman_evaluation::{Estimate, Evaluation};
 
+use super::grounds::percent;
 use super::session::Learned;
 use crate::eval::plan::Subject;
 use crate::eval::{json as measures, table};
@@ -69,16 +70,19 @@ fn promise(learned: &Learned) -> String {
         .filter(|(_, harm)| harm.interval.map_or(harm.value, |(low, _)| low) > alpha)
         .map(|(source, _)| text::plain(source))
         .collect();
+    let alpha = percent(alpha);
     let of = format!("sources with at least {FEWEST_SOLVED} solved runs");
     match (judged.len(), above.is_empty()) {
-        (0, _) => format!("There are no {of} to hold harm against {} %.", alpha * 100.0),
-        (count, true) => format!(
-            "Harm is within {} % on all {count} {of}, taking the interval into account.",
-            alpha * 100.0
+        (0, _) => format!("There are no {of} to hold harm against {alpha}."),
+        (1, true) => format!(
+            "Harm is within {alpha} on the one source with at least {FEWEST_SOLVED} solved runs, \
+             taking the interval into account."
         ),
+        (count, true) => {
+            format!("Harm is within {alpha} on all {count} {of}, taking the interval into account.")
+        }
         (_, false) => format!(
-            "Harm is above {} % even at the lower end of its interval on {}.",
-            alpha * 100.0,
+            "Harm is above {alpha} even at the lower end of its interval on {}.",
             above.join(", ")
         ),
     }
@@ -171,9 +175,12 @@ pub(crate) fn object(learned: &Learned, by: GroupBy) -> Value {
             })
         })
         .collect();
-    let within = judged(&learned.evaluation)
-        .iter()
-        .all(|(_, harm)| harm.interval.map_or(harm.value, |(low, _)| low) <= learned.alpha);
+    let judged = judged(&learned.evaluation);
+    // Nothing can be said where no source has enough solved runs.
+    let within = (!judged.is_empty()).then(|| {
+        let low = |harm: &Estimate| harm.interval.map_or(harm.value, |(low, _)| low);
+        judged.iter().all(|(_, harm)| low(harm) <= learned.alpha)
+    });
     json!({
         "schema": 1,
         "alpha": learned.alpha,

@@ -138,6 +138,7 @@ fn learn(records: &[Record], plan: &Plan) -> Learned {
     let calibrated = learn::calibrate(&all, plan.alpha, &learn::fit);
     let mut policy = plan.policy.clone();
     policy.risk = calibrated.risk.clone();
+    policy.name = format!("{} tuned to {}", policy.name, grounds::percent(plan.alpha));
     if policy.rules.score != Ceiling::Off
         && let Some(weights) = learn::fit_weights(&all)
     {
@@ -151,12 +152,12 @@ fn learn(records: &[Record], plan: &Plan) -> Learned {
 fn heading(learned: &Learned) -> String {
     let runs: u64 = learned.evaluation.sources.iter().map(|source| source.runs).sum();
     format!(
-        "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} % are expected\n\
+        "# Learned by `steersman tune --alpha {}` from {}: of good runs at most {} are expected\n\
          # to be stopped. `risk` holds what each feature adds, and the line of each agent and \
          model.\n\n",
         learned.alpha,
         text::counted(runs, "run"),
-        learned.alpha * 100.0,
+        grounds::percent(learned.alpha),
     )
 }
 
@@ -170,5 +171,9 @@ fn write(path: &Path, heading: &str, policy: &Policy, base: &str) -> io::Result<
     name.push(".part");
     let part = path.with_file_name(name);
     fs::write(&part, format!("{heading}{body}")).map_err(place)?;
-    fs::rename(&part, path).map_err(place)
+    fs::rename(&part, path).map_err(|error| {
+        // Nothing is left behind; that this failed too would say nothing new.
+        let _ = fs::remove_file(&part);
+        place(error)
+    })
 }

@@ -33,8 +33,9 @@ pub(super) struct Table {
     pub(super) way: Way,
 }
 
+/// To a hundredth; never -0, which reads badly.
 fn round(value: f64) -> f32 {
-    ((value * 100.0).round() / 100.0) as f32
+    ((value * 100.0).round() / 100.0) as f32 + 0.0
 }
 
 impl Table {
@@ -130,7 +131,8 @@ impl Table {
     }
 }
 
-/// Makes numbers go only the way they may: neighbours that violate it are pooled (Ayer et al. 1955).
+/// Makes numbers go only the way they may: neighbours that violate it are pooled (Ayer et al.
+/// 1955).
 pub(super) fn straighten(adds: &mut [f64], weights: &[f64], way: Way) {
     let sign = match way {
         Way::Rises => 1.0,
@@ -149,4 +151,54 @@ pub(super) fn straighten(adds: &mut [f64], weights: &[f64], way: Way) {
     let values =
         pools.iter().flat_map(|(value, _, count)| std::iter::repeat_n(value * sign, *count));
     adds.iter_mut().zip(values).for_each(|(add, value)| *add = value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_violates_the_way_is_pooled() {
+        // Every weight counts one more than it is, so that empty steps have a say.
+        type Case = (&'static [f64], &'static [f64], Way, &'static [f64]);
+        let cases: [Case; 8] = [
+            (&[1.0, 2.0, 3.0], &[0.0; 3], Way::Rises, &[1.0, 2.0, 3.0]),
+            (&[1.0, 3.0, 2.0], &[0.0; 3], Way::Rises, &[1.0, 2.5, 2.5]),
+            (&[3.0, 2.0, 1.0], &[0.0; 3], Way::Rises, &[2.0, 2.0, 2.0]),
+            (&[4.0, 1.0], &[2.0, 0.0], Way::Rises, &[3.25, 3.25]),
+            // The second pool pulls the first one in.
+            (&[2.0, 4.0, 0.0], &[0.0; 3], Way::Rises, &[2.0, 2.0, 2.0]),
+            (&[1.0, 2.0, 0.0], &[0.0; 3], Way::Falls, &[1.5, 1.5, 0.0]),
+            (&[3.0, 1.0, 2.0], &[9.0; 3], Way::Free, &[3.0, 1.0, 2.0]),
+            (&[], &[], Way::Rises, &[]),
+        ];
+        for (adds, weights, way, expected) in cases {
+            let mut found = adds.to_vec();
+            straighten(&mut found, weights, way);
+            assert_eq!(found, expected, "{adds:?} {way:?}");
+        }
+    }
+
+    #[test]
+    fn steps_that_add_the_same_are_one() {
+        let cases: [(&[f64], &[f32], &[f32]); 5] = [
+            (&[0.1, 0.2, 0.3], &[1.0, 2.0], &[0.1, 0.2, 0.3]),
+            (&[0.1, 0.101, 0.3], &[2.0], &[0.1, 0.3]),
+            (&[0.1, 0.3, 0.299], &[1.0], &[0.1, 0.3]),
+            (&[-0.001, 0.0, 0.001], &[], &[0.0]),
+            (&[1.0, 1.0, 1.0], &[], &[1.0]),
+        ];
+        for (adds, up_to, add) in cases {
+            let (feature, way) = (RiskFeature::Stale, Way::Rises);
+            let table = Table { feature, ends: vec![1.0, 2.0], adds: adds.to_vec(), way };
+            let found = table.to_policy();
+            assert_eq!((&*found.up_to, &*found.add), (up_to, add), "{adds:?}");
+            assert!(found.add.iter().all(|add| *add != 0.0 || add.is_sign_positive()), "{adds:?}");
+            // What the policy finds is what the table says, on either side of every end.
+            for (value, place) in [(0.5, 0), (1.0, 0), (1.5, 1), (2.0, 1), (2.5, 2)] {
+                assert_eq!(found.at(value), round(adds[place]), "{adds:?} at {value}");
+                assert_eq!(table.places(&[value]), [place as u8], "{value}");
+            }
+        }
+    }
 }

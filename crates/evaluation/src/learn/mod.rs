@@ -21,9 +21,12 @@ mod usual;
 pub mod validate;
 mod weights;
 
+#[cfg(test)]
+mod tests;
+
 use steersman_engine::risk::{self, RiskFeature, RiskValues};
 
-pub use calibrate::{Calibrated, Instead, Shortage, calibrate};
+pub use calibrate::{Calibrated, Instead, Shortage, Why, calibrate};
 pub use fit::{Model, fit};
 pub use lines::{fewest, line, rank};
 pub use usual::{Usual, Usuals};

@@ -126,3 +126,67 @@ impl Usuals {
         &self.all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::record;
+    use super::*;
+
+    fn assert_near(found: f32, expected: f64, what: &str) {
+        assert!((f64::from(found) - expected).abs() < 1e-4, "{what}: {found}, not {expected}");
+    }
+
+    #[test]
+    fn few_runs_lean_on_those_of_others() {
+        // Two good runs of 4 and 16 turns and two bad ones: a geometric mean of 8.
+        let runs = [
+            record("1", true, 4),
+            record("2", true, 16),
+            record("3", false, 90),
+            record("4", false, 1),
+        ];
+        let usuals = Usuals::of(&runs.iter().collect::<Vec<_>>());
+        let all = usuals.all();
+        assert_near(all.turns(), 8.0, "turns");
+        // Both are a factor of 2 away; (2 + 1) of (4 + 2) succeed.
+        assert_near(all.spread(), 2.0, "spread");
+        assert_near(all.success(), 0.0, "success");
+
+        // A second agent with one good run of 64 turns. The mean over all is now 4 × 16 × 64 =
+        // 16³: 16 turns; (3 + 1) of (5 + 2) succeed.
+        let mut other = record("5", true, 64);
+        other.episode.agent = "other".to_owned();
+        let runs: Vec<&Record> = runs.iter().chain([&other]).collect();
+        let usuals = Usuals::of(&runs);
+        assert_near(usuals.all().turns(), 16.0, "all");
+        assert_near(usuals.all().success(), (4.0_f64 / 3.0).ln(), "all");
+        // The agent: its run, and 16 turns three times; 1 and 3 × 4/7 of 1 + 3 succeed.
+        let (two, sixteen) = (2.0_f64.ln(), 16.0_f64.ln());
+        let agent_mean = (6.0 * two + 3.0 * sixteen) / 4.0;
+        let agent_success: f64 = (1.0 + 3.0 * 4.0 / 7.0) / 4.0;
+        let unseen = usuals.get("other", "unseen");
+        assert_near(unseen.turns(), agent_mean.exp(), "agent");
+        assert_near(unseen.success(), (agent_success / (1.0 - agent_success)).ln(), "agent");
+        // Its model: the run again, and the agent's mean five times.
+        let model_mean = (6.0 * two + 5.0 * agent_mean) / 6.0;
+        assert_near(usuals.get("other", "model").turns(), model_mean.exp(), "model");
+        assert_eq!(usuals.get("unseen", "model"), usuals.all());
+    }
+
+    #[test]
+    fn numbers_stay_within_what_a_policy_allows() {
+        let alike: Vec<Record> = (0..40).map(|i| record(&i.to_string(), true, 7)).collect();
+        let failed = [record("a", false, 9)];
+        let cases: [&[Record]; 3] = [&alike, &failed, &[]];
+        for runs in cases {
+            let usuals = Usuals::of(&runs.iter().collect::<Vec<_>>());
+            for usual in [usuals.all(), usuals.get("agent", "model")] {
+                assert!(usual.turns() > 0.0 && usual.spread() > 1.0, "{usual:?}");
+                assert!(usual.success().is_finite(), "{usual:?}");
+            }
+        }
+        // A single length is no law.
+        let usuals = Usuals::of(&alike.iter().collect::<Vec<_>>());
+        assert_near(usuals.all().spread(), 0.15_f64.exp(), "spread");
+    }
+}
