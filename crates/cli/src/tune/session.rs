@@ -74,6 +74,8 @@ pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
         pass.complain(Tone::Bad, "error", &message);
         return Ending::Unclear;
     }
+    // From here on the first Ctrl-C ends the process at once: nothing is written until the end.
+    interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
     match conclude(gathered.records, &plan, screen, &mut pass) {
         Ok(()) => pass.close(ending),
         // Whoever reads the output has seen enough.
