@@ -89,27 +89,20 @@ pub type RiskValues = [f32; RiskFeature::ALL.len()];
 pub fn measure(state: &State) -> RiskValues {
     let Some(track) = &state.risk else { return RiskValues::default() };
     let per_turn = |count: f64| (count / f64::from(state.turns.max(1))) as f32;
-    RiskFeature::ALL
-        .iter()
-        .map(|feature| match feature {
-            RiskFeature::Length => length(state.turns, track.line.usual_turns, track.line.spread),
-            RiskFeature::Success => track.line.success,
-            RiskFeature::SeenBefore => track.seen_before() as f32,
-            RiskFeature::Stale => state.loops.stale.count as f32,
-            RiskFeature::Errors => state.loops.error_rate(),
-            RiskFeature::SinceChange => state.turns.saturating_sub(track.last_change) as f32,
-            RiskFeature::Changes => per_turn(f64::from(state.loops.changes)),
-            RiskFeature::WithoutTools => state.turns_without_tools as f32,
-            RiskFeature::SameTool => track.same_tool as f32,
-            RiskFeature::Empty => track.empty as f32 / state.tool_calls.max(1) as f32,
-            RiskFeature::ReplyLength => per_turn(track.reply_bytes as f64),
-            RiskFeature::ResultLength => track.result_bytes as f32 / track.results.max(1) as f32,
-        })
-        .zip(0..)
-        .fold(RiskValues::default(), |mut values, (value, at)| {
-            values[at] = value;
-            values
-        })
+    core::array::from_fn(|at| match RiskFeature::ALL[at] {
+        RiskFeature::Length => length(state.turns, track.line.usual_turns, track.line.spread),
+        RiskFeature::Success => track.line.success,
+        RiskFeature::SeenBefore => track.seen_before() as f32,
+        RiskFeature::Stale => state.loops.stale.count as f32,
+        RiskFeature::Errors => state.loops.error_rate(),
+        RiskFeature::SinceChange => state.turns.saturating_sub(track.last_change) as f32,
+        RiskFeature::Changes => per_turn(f64::from(state.loops.changes)),
+        RiskFeature::WithoutTools => state.turns_without_tools as f32,
+        RiskFeature::SameTool => track.same_tool as f32,
+        RiskFeature::Empty => track.empty as f32 / state.tool_calls.max(1) as f32,
+        RiskFeature::ReplyLength => per_turn(track.reply_bytes as f64),
+        RiskFeature::ResultLength => track.result_bytes as f32 / track.results.max(1) as f32,
+    })
 }
 
 /// Turns against what is usual, in spreads.

@@ -259,17 +259,19 @@ impl Highest {
 /// ended anyway.
 fn cross_fitted(records: &[&Record], fit: &impl Fn(&[&Record]) -> Model) -> Vec<f32> {
     // Another split than the one that figures are measured by.
-    let fold = |record: &Record| fold_of(&format!("line {}", record.episode.cluster()), FOLDS);
+    let fold = |record: &&Record| fold_of(&format!("line {}", record.episode.cluster()), FOLDS);
+    let folds: Vec<u32> = records.iter().map(fold).collect();
     let mut highest = vec![f32::NEG_INFINITY; records.len()];
     for part in 0..FOLDS {
+        let placed = || records.iter().copied().zip(&folds);
         let others: Vec<&Record> =
-            records.iter().copied().filter(|record| fold(record) != part).collect();
+            placed().filter(|(_, fold)| **fold != part).map(|(record, _)| record).collect();
         if others.len() == records.len() {
             continue;
         }
         let model = fit(&others);
-        for (highest, record) in highest.iter_mut().zip(records) {
-            if fold(record) == part && record.is_good() {
+        for (highest, (record, fold)) in highest.iter_mut().zip(placed()) {
+            if *fold == part && record.is_good() {
                 let ended = record.ended().is_some();
                 *highest = if ended { f32::INFINITY } else { model.highest(record) };
             }

@@ -47,6 +47,16 @@ impl Record {
     /// Turns kept; a run that is longer is learned from up to there.
     pub const MAX_MOMENTS: usize = 1 << 13;
 
+    /// Turns of a run that are fitted on.
+    const PICKED: usize = 24;
+
+    /// The turns to fit on, evenly spaced: all of a short run, 24 of a long one.
+    fn picked(&self) -> impl ExactSizeIterator<Item = &Moment> {
+        let live = self.moments.len();
+        let picked = live.min(Self::PICKED);
+        (0..picked).map(move |k| &self.moments[(k + 1) * live / picked - 1])
+    }
+
     /// Whether the run was solved.
     #[must_use]
     pub fn is_good(&self) -> bool {

@@ -6,9 +6,6 @@ use steersman_engine::risk::{RiskFeature, RiskValues};
 
 use super::{Record, Usuals};
 
-/// Turns of a run that are looked at, evenly spaced.
-const PICKED: usize = 24;
-
 /// How much a source counts in which all runs ended alike: it cannot tell good from bad.
 const ONE_SIDED: f64 = 0.1;
 
@@ -36,11 +33,9 @@ impl Samples {
         for record in records {
             let episode = &record.episode;
             let usual = usuals.get(&episode.agent, &episode.model);
-            let live = record.moments.len();
-            let picked = live.min(PICKED);
-            for k in 0..picked {
-                let moment = &record.moments[(k + 1) * live / picked - 1];
-                let share = 1.0 / picked as f64;
+            let picked = record.picked();
+            let share = 1.0 / picked.len() as f64;
+            for moment in picked {
                 let to_come = episode.counts.calls.saturating_sub(moment.calls);
                 let weight = share * if record.is_good() { 1.0 } else { f64::from(to_come) };
                 samples.push(&moment.values_for(usual), record.is_good(), weight);

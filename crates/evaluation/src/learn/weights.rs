@@ -17,8 +17,6 @@ pub const SIGNALS: [&str; 5] = [
 const ROUNDS: u32 = 300;
 /// Length of a step.
 const STEP: f64 = 0.5;
-/// Turns of a run that are looked at, evenly spaced.
-const PICKED: usize = 24;
 
 /// Weights under which a low score tells failing runs best: a logistic fit of success on the five
 /// signals whose coefficients may not be negative, scaled to a sum of 1. `None` where no signal
@@ -27,13 +25,9 @@ const PICKED: usize = 24;
 pub fn fit_weights(records: &[&Record]) -> Option<ScoreWeights> {
     let mut rows: Vec<([f64; 5], f64, f64)> = Vec::new();
     for record in records {
-        let live = record.moments.len();
-        let picked = live.min(PICKED);
-        for k in 0..picked {
-            let moment = &record.moments[(k + 1) * live / picked - 1];
-            let good = if record.is_good() { 1.0 } else { 0.0 };
-            rows.push((moment.signals.map(f64::from), good, 1.0 / picked as f64));
-        }
+        let picked = record.picked();
+        let (good, share) = (if record.is_good() { 1.0 } else { 0.0 }, 1.0 / picked.len() as f64);
+        rows.extend(picked.map(|moment| (moment.signals.map(f64::from), good, share)));
     }
     let total = |good: f64| rows.iter().filter(|row| row.1 == good).map(|row| row.2).sum::<f64>();
     let totals = [total(0.0), total(1.0)];
