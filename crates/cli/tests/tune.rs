@@ -1,41 +1,15 @@
 //! `steersman tune` as a user runs it, on graded runs made up by the tests.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod command;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use command::{run_in as run, scratch};
 use serde_json::{Value, json};
 use steersman_engine::{Action, Engine, Event, Reason, Reply, RunInfo, Timestamp};
 use steersman_engine::{ToolCall, ToolResult};
-
-/// What a finished command left behind.
-struct Done {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-/// A folder of its own for a test, empty.
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn run(folder: &Path, verb: &str, args: &[&str]) -> Done {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
-    command.arg(verb).args(args).current_dir(folder).stdin(Stdio::null());
-    // The policy must be the built-in one whoever runs the tests.
-    command.env("XDG_CONFIG_HOME", folder).env("HOME", folder).env_remove("NO_COLOR");
-    let output = command.output().unwrap();
-    Done {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
-}
 
 /// A graded run of so many turns, each of which reads another file; from turn `lost` on calls fail.
 struct Made {
