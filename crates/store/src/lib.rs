@@ -1,0 +1,32 @@
+//! The journal: durable sessions, each a gapless list of entries.
+//!
+//! [`Store`] is the boundary. [`SqliteStore`] keeps sessions in one file that several processes
+//! may use at once; [`MemoryStore`] keeps them for as long as the program runs. Both pass the same
+//! tests.
+//!
+//! An append names the last entry its writer knows of, so two writers never interleave unseen.
+//! A [`Lease`] says who drives a session; its epoch fences off a driver that lost it.
+//!
+//! The why is in `docs/design/store.md`.
+
+mod control;
+mod entry;
+mod error;
+mod hint;
+mod lease;
+mod memory;
+mod session;
+mod session_id;
+mod store;
+
+pub use control::{Control, MAX_NAME_BYTES, NewControl, Timer};
+pub use entry::{Append, Entry, MAX_BODY_BYTES, MAX_ENTRIES, MAX_KIND_BYTES, NewEntry};
+pub use error::{FileFault, StoreError};
+pub use hint::{Hint, News, Subscription};
+pub use lease::{Lease, MAX_OWNER_BYTES};
+pub use memory::MemoryStore;
+pub use session::{
+    Filter, Head, MAX_EXTRA_BYTES, MAX_HEAD_TEXT_BYTES, MAX_LIMIT, Position, Summary,
+};
+pub use session_id::{SessionId, SessionIdError};
+pub use store::{AskLease, Pending, Store};
