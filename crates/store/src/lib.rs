@@ -17,7 +17,9 @@ mod lease;
 mod memory;
 mod session;
 mod session_id;
+mod sqlite;
 mod store;
+mod transfer;
 
 pub use control::{Control, MAX_NAME_BYTES, NewControl, Timer};
 pub use entry::{Append, Entry, MAX_BODY_BYTES, MAX_ENTRIES, MAX_KIND_BYTES, NewEntry};
@@ -29,4 +31,6 @@ pub use session::{
     Filter, Head, MAX_EXTRA_BYTES, MAX_HEAD_TEXT_BYTES, MAX_LIMIT, Position, Summary,
 };
 pub use session_id::{SessionId, SessionIdError};
+pub use sqlite::{Options, SqliteStore};
 pub use store::{AskLease, Pending, Store};
+pub use transfer::{TransferError, export, import};

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
 use crate::entry::MAX_BODY_BYTES;
+use crate::store::cap_time;
 use crate::{
     Append, AskLease, Control, Entry, Filter, Head, Hint, Lease, MAX_LIMIT, NewControl, Pending,
     SessionId, Store, StoreError, Subscription, Summary, Timer, control, lease,
@@ -74,6 +75,7 @@ impl MemoryStore {
 
     fn do_create(&self, id: &SessionId, head: Head, at_ms: u64) -> Result<(), StoreError> {
         head.check()?;
+        let at_ms = cap_time(at_ms);
         let mut sessions = self.lock();
         if sessions.contains_key(id) {
             return Err(StoreError::Exists { id: id.clone() });
@@ -108,8 +110,8 @@ impl MemoryStore {
         }
         for entry in append.entries {
             kept.summary.last_seq += 1;
-            kept.summary.updated_ms = entry.at_ms;
-            let (at_ms, kind, body) = (entry.at_ms, entry.kind, entry.body);
+            let (at_ms, kind, body) = (cap_time(entry.at_ms), entry.kind, entry.body);
+            kept.summary.updated_ms = at_ms;
             kept.entries.push(Entry { seq: kept.summary.last_seq, at_ms, kind, body });
         }
         if let Some(head) = append.head {
@@ -154,6 +156,7 @@ impl MemoryStore {
         kept.summary.last_control += 1;
         let number = kept.summary.last_control;
         let NewControl { at_ms, kind, body, who } = control;
+        let at_ms = cap_time(at_ms);
         kept.controls.push(Control { number, at_ms, kind, body, who });
         self.tell(&kept.summary);
         Ok(number)
@@ -161,7 +164,7 @@ impl MemoryStore {
 
     fn do_set_timer(&self, id: &SessionId, name: &str, due_ms: u64) -> Result<(), StoreError> {
         control::check_name("the name of a timer", name)?;
-        find(&mut self.lock(), id)?.timers.insert(name.to_owned(), due_ms);
+        find(&mut self.lock(), id)?.timers.insert(name.to_owned(), cap_time(due_ms));
         Ok(())
     }
 }
@@ -216,7 +219,7 @@ impl Store for MemoryStore {
     }
 
     fn renew(&self, lease: &Lease, ttl_ms: u64, now_ms: u64) -> Pending<'_, Lease> {
-        ready(self.do_renew(lease, now_ms.saturating_add(ttl_ms)))
+        ready(self.do_renew(lease, cap_time(now_ms.saturating_add(ttl_ms))))
     }
 
     fn release(&self, lease: &Lease) -> Pending<'_, ()> {

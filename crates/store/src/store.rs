@@ -14,7 +14,8 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + S
 ///
 /// When a method that changes something resolves with success, the change is durable. If the
 /// future is dropped before, the change is made completely or not at all. The store has no clock:
-/// times come from the caller, in milliseconds since 1970. Limits above
+/// times come from the caller, in milliseconds since 1970, and are kept as `i64::MAX` if they are
+/// later. Limits above
 /// [`MAX_LIMIT`](crate::MAX_LIMIT) mean that bound. Besides what is named, each method fails with
 /// [`StoreError::File`] and [`StoreError::Closed`].
 pub trait Store: Send + Sync + 'static {
@@ -130,6 +131,11 @@ impl AskLease {
     }
 
     pub(crate) fn until_ms(&self) -> u64 {
-        self.now_ms.saturating_add(self.ttl_ms)
+        cap_time(self.now_ms.saturating_add(self.ttl_ms))
     }
+}
+
+/// The latest time that is kept, in milliseconds: later ones are kept as this one.
+pub(crate) fn cap_time(ms: u64) -> u64 {
+    ms.min(i64::MAX.cast_unsigned())
 }

@@ -1,0 +1,73 @@
+//! Threads that read, each with a connection of its own.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::fault::fault;
+use super::rows::Answer;
+use super::{Options, layout};
+use crate::{FileFault, StoreError};
+
+/// Reads that may wait at a time; further callers wait for a place.
+const WAITING: usize = 64;
+
+type Read = Box<dyn FnOnce(&Connection) + Send>;
+
+/// The pool. Its threads end when it is dropped.
+pub(super) struct Readers {
+    path: PathBuf,
+    busy_timeout_ms: u64,
+    queue: mpsc::Sender<Read>,
+    places: Arc<Semaphore>,
+}
+
+impl Readers {
+    /// # Errors
+    /// The file cannot be opened, or a thread not be started.
+    pub(super) fn start(path: PathBuf, options: &Options) -> Result<Self, StoreError> {
+        let (queue, reads) = mpsc::channel::<Read>();
+        let reads = Arc::new(Mutex::new(reads));
+        for _ in 0..options.readers.max(1) {
+            let connection = layout::open_reader(&path, options)?;
+            let reads = Arc::clone(&reads);
+            let next = move || reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            thread::Builder::new()
+                .name("journal-reader".to_owned())
+                .spawn(move || {
+                    while let Ok(read) = next() {
+                        read(&connection);
+                    }
+                })
+                .map_err(|error| {
+                    StoreError::file(&path, FileFault::Io { detail: error.to_string() })
+                })?;
+        }
+        let (busy_timeout_ms, places) = (options.busy_timeout_ms, Semaphore::new(WAITING));
+        Ok(Self { path, busy_timeout_ms, queue, places: Arc::new(places) })
+    }
+
+    /// # Errors
+    /// What the reading comes to, or what is wrong with the file.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Answer<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let place =
+            Arc::clone(&self.places).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let (reply, answer) = oneshot::channel();
+        let job: Read = Box::new(move |connection| {
+            let answer = read(connection);
+            drop(place);
+            // Whoever asked may have left.
+            let _ = reply.send(answer);
+        });
+        self.queue.send(job).map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?.unwrap_or_else(|error| {
+            Err(StoreError::file(&self.path, fault(&error, self.busy_timeout_ms)))
+        })
+    }
+}
