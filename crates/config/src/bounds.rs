@@ -24,6 +24,16 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// The bounds that the shape itself states.
+    pub(crate) fn of_shape(shape: &Shape) -> Self {
+        let (min, max) = match shape {
+            Shape::Whole { min, max } => (Some(*min as f64), Some(*max as f64)),
+            Shape::Number { min, max, .. } => (*min, *max),
+            _ => (None, None),
+        };
+        Self { min, max: max.filter(|max| *max < f64::from(u32::MAX)), ..Self::default() }
+    }
+
     /// The bounds in words, for tables: `1–64`, `above 0, up to 10`, `at least 1`.
     pub(crate) fn phrase(&self) -> String {
         match (self.above, self.min, self.max, self.min_items) {

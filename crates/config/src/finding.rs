@@ -69,7 +69,8 @@ impl Finding {
     }
 
     /// An error of the file as a whole.
-    pub(crate) fn of_file(name: &str, what: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn of_file(name: &str, what: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
             name: name.to_owned(),
@@ -83,7 +84,7 @@ impl Finding {
 
     /// The finding with a line of help added.
     #[must_use]
-    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }

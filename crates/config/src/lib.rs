@@ -3,10 +3,11 @@
 //! [`load`] and [`parse`] read a file, [`resolve`] a name or a file, [`find`] looks for one, and
 //! [`with_overrides`] lays single keys over a policy. Whatever is wrong is told with file, line,
 //! column, key, value and what is allowed. Keys, types and allowed values come from
-//! [`steersman_engine::Policy`] itself.
+//! [`steersman_engine::Policy`] itself. [`document`] reads other files in the same way.
 
 mod asleep;
 mod bounds;
+pub mod document;
 mod error;
 mod find;
 mod finding;
@@ -31,11 +32,12 @@ mod tree;
 mod tests;
 
 pub use error::{Findings, LoadError};
-pub use find::{FILE_NAMES, find, find_with_home};
+pub use find::{FILE_NAMES, config_home, find, find_with_home, folders};
 pub use finding::{Finding, Notice, Severity};
 pub use load::{Loaded, MAX_BYTES, load, parse, parse_bytes, resolve};
 pub use reference::reference;
 pub use schema::{schema, schema_text};
 pub use sets::with_overrides;
+pub use suggest::nearest;
 pub use show::{to_json_text, to_yaml, to_yaml_over};
 pub use template::template;

@@ -31,6 +31,8 @@ pub(crate) struct Given {
 /// A base policy as JSON, and what was laid over it.
 pub(crate) struct Overlay<'s, 'a> {
     source: &'s Source<'a>,
+    /// The shape of the whole; `None` is that of a policy.
+    shape: Option<&'s Shape>,
     /// The policy so far.
     pub(crate) json: Json,
     /// Where each key stands, by its path in the form of the check: names joined by dots.
@@ -61,21 +63,34 @@ impl<'s, 'a> Overlay<'s, 'a> {
     /// An overlay over a base policy.
     pub(crate) fn over(source: &'s Source<'a>, base: Json) -> Self {
         let (given, found, wrong) = (HashMap::new(), Found::default(), Vec::new());
-        Self { source, json: base, given, found, wrong }
+        Self { source, shape: None, json: base, given, found, wrong }
+    }
+
+    /// An overlay over nothing, for a file of another shape than a policy's.
+    pub(crate) fn of(source: &'s Source<'a>, shape: &'s Shape) -> Self {
+        Self { shape: Some(shape), ..Self::over(source, Json::Object(Map::new())) }
     }
 
     /// Lays a whole file over the base.
     pub(crate) fn lay(&mut self, root: &Node) {
+        self.lay_at(root, String::new());
+    }
+
+    /// As [`Overlay::lay`], for what stands under the path `shown` of a larger file.
+    pub(crate) fn lay_at(&mut self, root: &Node, shown: String) {
         let mut json = std::mem::take(&mut self.json);
-        let place = Place { names: Vec::new(), shown: String::new(), node: root };
         match &root.value {
             Value::Map(_) => {
-                self.value(&place, file(), false, &mut json);
+                let place = Place { names: Vec::new(), shown, node: root };
+                self.value(&place, self.shape.unwrap_or(file()), false, &mut json);
             }
             _ => {
-                let what = format!("{}, not a policy", kind(root));
-                let finding = Finding::error(self.source, root.span, String::new(), what);
-                self.found.add(|| finding.with_help("a policy is a mapping: `loops: …`"));
+                let about = self.source.about;
+                let what = format!("{}, not {about}", kind(root));
+                let finding = Finding::error(self.source, root.span, shown, what);
+                let example = if self.shape.is_none() { "loops: …" } else { "key: value" };
+                let help = format!("{about} is a mapping: `{example}`");
+                self.found.add(|| finding.with_help(help));
             }
         }
         self.json = json;
@@ -117,14 +132,15 @@ impl<'s, 'a> Overlay<'s, 'a> {
         for entry in entries {
             let at = place.below(entry);
             let Some(key) = keys.iter().find(|key| key.name == entry.name) else {
-                let source = self.source;
+                let (source, of_policy) = (self.source, self.shape.is_none());
                 self.found.add(|| {
                     let finding = Finding::error(source, entry.span, at.shown, "unknown key");
-                    suggest::key(finding, &entry.name, keys, &place.names)
+                    let elsewhere = of_policy.then(|| suggest::elsewhere(&entry.name)).flatten();
+                    suggest::key(finding, &entry.name, keys, (&place.shown, elsewhere))
                 });
                 continue;
             };
-            if is_file_key(&place.names, &key.name) {
+            if self.shape.is_none() && is_file_key(&place.names, &key.name) {
                 // It was taken into account when the base was made; here its value is checked.
                 self.value(&at, &key.shape, false, &mut Json::Null);
                 continue;
@@ -205,16 +221,22 @@ impl<'s, 'a> Overlay<'s, 'a> {
         if !self.found.is_full() {
             self.wrong.push(place.names.join("."));
         }
-        let source = self.source;
-        self.found.add(|| refusal(source, place, shape, nullable));
+        let (source, of_policy) = (self.source, self.shape.is_none());
+        self.found.add(|| {
+            let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
+            let bounds = match of_policy {
+                true => bounds::of(&template(&names), shape),
+                false => Bounds::of_shape(shape),
+            };
+            let or_null = if nullable { ", or null" } else { "" };
+            refusal(source, place, shape, &(allowed(shape, &bounds) + or_null))
+        });
     }
 }
 
 /// The finding about a value that is not allowed.
-fn refusal(source: &Source<'_>, place: &Place<'_>, shape: &Shape, nullable: bool) -> Finding {
-    let names: Vec<&str> = place.names.iter().map(String::as_str).collect();
+fn refusal(source: &Source<'_>, place: &Place<'_>, shape: &Shape, allowed: &str) -> Finding {
     let node = place.node;
-    let allowed = allowed(&names, shape, nullable);
     let shown = match &node.value {
         Value::Scalar { .. } => match source.excerpt(node.span) {
             text if text.is_empty() => "no value".to_owned(),
@@ -266,14 +288,16 @@ fn scalar(shape: &Shape, text: &str, plain: bool) -> Option<Json> {
                 .or_else(|_| i64::try_from(whole).map(Json::from))
                 .ok()
         }
-        (Shape::Number { small }, Meaning::Whole(whole)) => number(whole as f64, *small),
-        (Shape::Number { small }, Meaning::Number(value)) => number(value, *small),
+        (Shape::Number { .. }, Meaning::Whole(whole)) => number(whole as f64, shape),
+        (Shape::Number { .. }, Meaning::Number(value)) => number(value, shape),
         _ => None,
     }
 }
 
-fn number(value: f64, small: bool) -> Option<Json> {
-    let fits = !small || (value as f32).is_finite();
+fn number(value: f64, shape: &Shape) -> Option<Json> {
+    let Shape::Number { small, min, max } = *shape else { return None };
+    let within = min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max);
+    let fits = within && (!small || (value as f32).is_finite());
     fits.then(|| serde_json::Number::from_f64(value).map(Json::Number)).flatten()
 }
 
@@ -295,11 +319,9 @@ pub(crate) fn untyped(node: &Node) -> Json {
     }
 }
 
-/// What is allowed at a path, in words; with the bounds of the check where it is a number.
-pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
-    let or_null = if nullable { ", or null" } else { "" };
-    let bounds = || bounds::of(&template(names), shape);
-    let base = match shape {
+/// What a shape allows, in words; with the bounds where it is a number.
+fn allowed(shape: &Shape, bounds: &Bounds) -> String {
+    match shape {
         Shape::Section(_) => "a mapping of keys".to_owned(),
         Shape::Table(_) => "a mapping of names".to_owned(),
         Shape::List(item) => match &**item {
@@ -308,14 +330,13 @@ pub(crate) fn allowed(names: &[&str], shape: &Shape, nullable: bool) -> String {
             Shape::Text => "a list of texts".to_owned(),
             _ => "a list".to_owned(),
         },
-        Shape::Whole { .. } => numbers("a whole number", &bounds()),
-        Shape::Number { .. } => numbers("a number", &bounds()),
+        Shape::Whole { .. } => numbers("a whole number", bounds),
+        Shape::Number { .. } => numbers("a number", bounds),
         Shape::Text => "a text".to_owned(),
         Shape::Switch => "true or false".to_owned(),
         Shape::Choice(words) => choices(words),
         Shape::Other => "another value".to_owned(),
-    };
-    base + or_null
+    }
 }
 
 /// Help for a whole number that the type cannot hold.

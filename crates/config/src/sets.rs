@@ -24,7 +24,7 @@ const MAX_NAMES: usize = 16;
 pub fn with_overrides(policy: Policy, sets: &[(&str, &str)]) -> Result<Policy, LoadError> {
     let lines: Vec<String> = sets.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let text = lines.join("\n");
-    let source = Source { name: "--set", text: &text, origin: Origin::Argument };
+    let source = Source { name: "--set", text: &text, origin: Origin::Argument, about: "a policy" };
     let mut root = Node::empty_map(Span::default());
     let mut found = Found::default();
     let mut start = 0;

@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde_json::{Map, Value as Json};
 use steersman_engine::Policy;
 use steersman_engine::policy::Preset;
@@ -23,8 +24,8 @@ pub(crate) enum Shape {
     List(Box<Shape>),
     /// A whole number within what its type can hold.
     Whole { min: i128, max: i128 },
-    /// A number; whether its type is the small one (32 bits).
-    Number { small: bool },
+    /// A number within bounds, if its type states any; whether that is the small one (32 bits).
+    Number { small: bool, min: Option<f64>, max: Option<f64> },
     /// A text.
     Text,
     /// True or false.
@@ -69,7 +70,7 @@ pub(crate) const ANY: &str = "*";
 pub(crate) fn file() -> &'static Shape {
     static FILE: OnceLock<Shape> = OnceLock::new();
     FILE.get_or_init(|| {
-        let mut shape = read(&raw_schema());
+        let mut shape = read(&raw_schema::<Policy>());
         let probe = probe(&shape);
         shape.sort(Some(&probe));
         shape.add_file_keys();
@@ -83,11 +84,11 @@ pub(crate) fn defaults() -> &'static Ordered {
     DEFAULTS.get_or_init(|| probe(file()))
 }
 
-/// The schema that the types themselves give.
-fn raw_schema() -> Json {
+/// The schema that a type itself gives.
+pub(crate) fn raw_schema<T: JsonSchema>() -> Json {
     let settings = schemars::generate::SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<Policy>().to_value()
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
 /// The default policy, serialised with an entry in every table of sections.
@@ -197,7 +198,7 @@ pub(crate) fn names(path: &[&str]) -> &'static [(&'static str, &'static str)] {
 }
 
 /// The shape that a schema describes.
-fn read(schema: &Json) -> Shape {
+pub(crate) fn read(schema: &Json) -> Shape {
     if let Some(words) = words(schema) {
         return Shape::Choice(words);
     }
@@ -215,7 +216,9 @@ fn read(schema: &Json) -> Shape {
     } else if is("integer") {
         return whole(schema);
     } else if is("number") {
-        return Shape::Number { small: schema.get("format") == Some(&"float".into()) };
+        let bound = |name: &str| schema.get(name).and_then(Json::as_f64);
+        let small = schema.get("format") == Some(&"float".into());
+        return Shape::Number { small, min: bound("minimum"), max: bound("maximum") };
     } else if is("string") {
         return Shape::Text;
     } else if is("boolean") {
@@ -283,12 +286,15 @@ fn whole(schema: &Json) -> Shape {
         "int32" => (i128::from(i32::MIN), i128::from(i32::MAX)),
         _ => (i128::from(i64::MIN), i128::from(i64::MAX)),
     };
+    let bound = |name: &str| schema.get(name).and_then(Json::as_i64).map(i128::from);
+    let min = bound("minimum").map_or(min, |bound| bound.max(min));
+    let max = bound("maximum").map_or(max, |bound| bound.min(max));
     Shape::Whole { min, max }
 }
 
 /// The description as one paragraph in the words of the file: `null` for `None`, and without
 /// references to the documents that the developers work from.
-fn doc(schema: &Json) -> String {
+pub(crate) fn doc(schema: &Json) -> String {
     let text = schema.get("description").and_then(Json::as_str).unwrap_or("");
     let mut words = String::new();
     for word in text.split_whitespace() {

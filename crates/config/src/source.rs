@@ -30,6 +30,8 @@ pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
     /// Where it comes from.
     pub(crate) origin: Origin,
+    /// What the text is, for messages: `a policy`.
+    pub(crate) about: &'a str,
 }
 
 /// A line of a source and a place in it.
@@ -50,7 +52,7 @@ pub(crate) struct Place {
 impl<'a> Source<'a> {
     /// A file's text.
     pub(crate) const fn file(name: &'a str, text: &'a str) -> Self {
-        Self { name, text, origin: Origin::File }
+        Self { name, text, origin: Origin::File, about: "a policy" }
     }
 
     /// The whole of it.

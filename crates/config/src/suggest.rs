@@ -9,19 +9,22 @@ use crate::tree::{Node, Value};
 
 /// The finding about an unknown key, with the nearest known key, the place where a key of that
 /// name is known, and all that is allowed here. `section` is the path of the section.
-pub(crate) fn key(finding: Finding, name: &str, keys: &[Key], section: &[String]) -> Finding {
+pub(crate) fn key(
+    finding: Finding,
+    name: &str,
+    keys: &[Key],
+    (section, elsewhere): (&str, Option<String>),
+) -> Finding {
     let known = keys.iter().map(|key| key.name.as_str());
     let mut finding = finding;
     if let Some(near) = nearest(name, known.clone()) {
         finding = finding.with_help(format!("did you mean `{near}`?"));
-    } else if let Some(place) = elsewhere(name) {
+    } else if let Some(place) = elsewhere {
         finding = finding.with_help(format!("there is a key `{place}`"));
     }
     let allowed: Vec<_> = known.map(|key| format!("`{key}`")).collect();
-    let place = match section {
-        [] => "at the top".to_owned(),
-        names => format!("in `{}`", join(names.iter().map(String::as_str))),
-    };
+    let place =
+        if section.is_empty() { "at the top".to_owned() } else { format!("in `{section}`") };
     finding.with_help(format!("allowed {place}: {}", allowed.join(", ")))
 }
 
@@ -37,7 +40,8 @@ pub(crate) fn name(finding: Finding, path: &[String]) -> Finding {
 }
 
 /// The name among `known` that `name` is most likely meant to be.
-pub(crate) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+#[must_use]
+pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     // Edit distance is quadratic: a very long name is no slip of the finger anyway.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
@@ -51,7 +55,7 @@ pub(crate) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> O
 }
 
 /// The path at which a key of this name is known, if there is exactly one.
-fn elsewhere(name: &str) -> Option<String> {
+pub(crate) fn elsewhere(name: &str) -> Option<String> {
     let mut found = Vec::new();
     each_key(|path, key, _| {
         if key.name == name {

@@ -1,6 +1,6 @@
 //! YAML text as a tree of nodes that know their place.
 //!
-//! Only what a policy needs: one document of mappings, lists and scalars. Anchors, aliases, merge
+//! Only what our files need: one document of mappings, lists and scalars. Anchors, aliases, merge
 //! keys and tags are refused, so nothing can expand; depth and number of nodes are bounded.
 
 use std::collections::HashMap;
@@ -167,7 +167,8 @@ impl<'s, 'a> Builder<'s, 'a> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(self.error(span, "a second YAML document: a policy is one").into());
+                    let what = format!("a second YAML document: {} is one", self.source.about);
+                    return Err(self.error(span, what).into());
                 }
             }
             Event::Scalar(text, style, _, named) => {
@@ -188,13 +189,14 @@ impl<'s, 'a> Builder<'s, 'a> {
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
             // It comes after the node that it stands before.
             Event::Anchor(..) => {
-                let what = "an anchor: a policy has no anchors and aliases";
+                let what = format!("an anchor: {} has no anchors and aliases", self.source.about);
                 let finding = Finding::error(self.source, span, self.path_of_last(), what);
                 let finding = finding.with_help("write the value out where it is used");
                 self.found.add(|| finding);
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                let finding = self.error(span, "an alias: a policy has no anchors and aliases");
+                let what = format!("an alias: {} has no anchors and aliases", self.source.about);
+                let finding = self.error(span, what);
                 self.found.add(|| finding.with_help("write the value out"));
                 self.leave_out();
             }
@@ -261,8 +263,8 @@ impl<'s, 'a> Builder<'s, 'a> {
         let (name, what, help) = match node.value {
             Value::Scalar { text, plain: true } if text == "<<" => (
                 None,
-                "a merge key: a policy has no anchors and merge keys".to_owned(),
-                "write the keys out, or start from a policy with `base:`",
+                format!("a merge key: {} has no anchors and merge keys", self.source.about),
+                "write the keys out",
             ),
             Value::Scalar { text, .. } if text.len() > MAX_KEY => {
                 (None, format!("a key of more than {MAX_KEY} bytes"), "names are short")
@@ -297,7 +299,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     /// A node begins: its tag is refused.
     fn begin(&mut self, span: Span, tag: Option<&Tag>) {
         if let Some(tag) = tag {
-            let what = format!("the tag {}: a policy has no tags", tag.original());
+            let what = format!("the tag {}: {} has no tags", tag.original(), self.source.about);
             let finding = self.error(span, what).with_help("leave it out: the key says the type");
             self.found.add(|| finding);
         }
