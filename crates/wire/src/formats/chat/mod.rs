@@ -1,0 +1,13 @@
+//! `OpenAI` Chat Completions, and what others make of it: llama.cpp, vLLM, Ollama (its own lines as
+//! well), LM Studio, `OpenRouter`, `DeepSeek`, Mistral.
+
+mod assemble;
+mod read;
+mod write;
+
+pub(super) use assemble::Assembly;
+pub(super) use read::read;
+pub(super) use write::write;
+
+/// Fields of a message that hold reasoning as text, by server.
+const REASONING: &[&str] = &["reasoning_content", "reasoning", "thinking"];
