@@ -75,11 +75,12 @@ pub struct SqliteStore {
     hints: broadcast::Sender<Hint>,
     room: Arc<Semaphore>,
     room_units: usize,
-    /// Both are `None` only while the store is being dropped.
+    /// `None` only while the store is being dropped, as the next.
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
-    writer: Option<JoinHandle<()>>,
     /// Ends the watcher when it is dropped.
-    _watcher: mpsc::Sender<()>,
+    watching: Option<mpsc::Sender<()>>,
+    /// The writer and the watcher.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -132,11 +133,13 @@ impl SqliteStore {
             busy_timeout_ms: options.busy_timeout_ms,
             full_at: None,
         };
-        start(&path, "journal-watcher", move || watcher.run())?;
-        let writer = start(&path, "journal-writer", move || writer.run())?;
+        let threads = vec![
+            start(&path, "journal-watcher", move || watcher.run())?,
+            start(&path, "journal-writer", move || writer.run())?,
+        ];
         let room = Arc::new(Semaphore::new(room_units));
-        let (queue, writer, _watcher) = (Some(queue), Some(writer), stop);
-        Ok(Self { path, readers, hints, room, room_units, queue, writer, _watcher })
+        let (queue, watching) = (Some(queue), Some(stop));
+        Ok(Self { path, readers, hints, room, room_units, queue, watching, threads })
     }
 
     /// The file.
@@ -179,9 +182,10 @@ impl Drop for SqliteStore {
     fn drop(&mut self) {
         // Without senders the writer ends after the last change in the queue.
         drop(self.queue.take());
-        if let Some(writer) = self.writer.take() {
-            // A writer that panicked has said so; there is nothing left to wait for.
-            let _ = writer.join();
+        drop(self.watching.take());
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so; there is nothing left to wait for.
+            let _ = thread.join();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
@@ -17,11 +17,13 @@ const WAITING: usize = 64;
 
 type Read = Box<dyn FnOnce(&Connection) + Send>;
 
-/// The pool. Its threads end when it is dropped.
+/// The pool. Dropping it waits for its threads.
 pub(super) struct Readers {
     path: PathBuf,
     busy_timeout_ms: u64,
-    queue: mpsc::Sender<Read>,
+    /// `None` only while the pool is being dropped.
+    queue: Option<mpsc::Sender<Read>>,
+    threads: Vec<JoinHandle<()>>,
     places: Arc<Semaphore>,
 }
 
@@ -31,11 +33,12 @@ impl Readers {
     pub(super) fn start(path: PathBuf, options: &Options) -> Result<Self, StoreError> {
         let (queue, reads) = mpsc::channel::<Read>();
         let reads = Arc::new(Mutex::new(reads));
+        let mut threads = Vec::new();
         for _ in 0..options.readers.max(1) {
             let connection = layout::open_reader(&path, options)?;
             let reads = Arc::clone(&reads);
             let next = move || reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            thread::Builder::new()
+            let thread = thread::Builder::new()
                 .name("journal-reader".to_owned())
                 .spawn(move || {
                     while let Ok(read) = next() {
@@ -45,9 +48,11 @@ impl Readers {
                 .map_err(|error| {
                     StoreError::file(&path, FileFault::Io { detail: error.to_string() })
                 })?;
+            threads.push(thread);
         }
-        let (busy_timeout_ms, places) = (options.busy_timeout_ms, Semaphore::new(WAITING));
-        Ok(Self { path, busy_timeout_ms, queue, places: Arc::new(places) })
+        let (busy_timeout_ms, queue) = (options.busy_timeout_ms, Some(queue));
+        let places = Arc::new(Semaphore::new(WAITING));
+        Ok(Self { path, busy_timeout_ms, queue, threads, places })
     }
 
     /// # Errors
@@ -65,9 +70,20 @@ impl Readers {
             // Whoever asked may have left.
             let _ = reply.send(answer);
         });
-        self.queue.send(job).map_err(|_| StoreError::Closed)?;
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(job).map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?.unwrap_or_else(|error| {
             Err(StoreError::file(&self.path, fault(&error, self.busy_timeout_ms)))
         })
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so; there is nothing left to wait for.
+            let _ = thread.join();
+        }
     }
 }
