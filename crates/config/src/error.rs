@@ -46,6 +46,13 @@ impl LoadError {
     }
 }
 
+impl From<Finding> for LoadError {
+    /// An error of this one finding.
+    fn from(finding: Finding) -> Self {
+        Self::bad(Found::from(finding))
+    }
+}
+
 /// Findings that stop a policy from being used, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {

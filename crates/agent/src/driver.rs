@@ -1,0 +1,202 @@
+//! The loop: ask the session what is next, write it down, do it, write down what came of it.
+
+mod perform;
+mod watch;
+
+use std::sync::Arc;
+
+use steersman_store::Head;
+use tokio::sync::mpsc;
+
+use crate::clock::Clock;
+use crate::entry::{Ended, Entry, TakenUp};
+use crate::log::{Log, LogError};
+use crate::seam::{Agents, Face, Model, Site, Toolbox};
+use crate::session::{Session, Step};
+
+/// What a driver needs besides the session.
+pub struct Parts {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// The tools.
+    pub tools: Arc<dyn Toolbox>,
+    /// The folder the run changes; `None` for a run without one.
+    pub site: Option<Arc<dyn Site>>,
+    /// Agents that may take over.
+    pub agents: Arc<dyn Agents>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Whoever watches.
+    pub face: Box<dyn Face>,
+    /// What people ask for while the run goes on.
+    pub commands: mpsc::Receiver<Command>,
+    /// Whether replies are asked for as streams.
+    pub stream: bool,
+}
+
+/// What a person asks of a run while it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// End the run.
+    Stop {
+        /// Who asks.
+        who: String,
+    },
+    /// Tell the agent something, before its next reply.
+    Say {
+        /// What.
+        text: String,
+    },
+    /// Let go of the session as it is: it can be taken up again.
+    Leave,
+}
+
+/// Why a run could not be driven on. The journal holds everything up to there.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The journal failed.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// An entry could not follow the others.
+    #[error(transparent)]
+    Fold(#[from] crate::session::FoldError),
+    /// The session was left as it is.
+    #[error("the session was left as it is")]
+    Left,
+}
+
+/// Drives one session.
+pub struct Driver {
+    session: Session,
+    log: Log,
+    parts: Parts,
+    /// What people said and is to be told to the agent before its next reply.
+    notes: Vec<String>,
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").field("session", self.log.id()).finish_non_exhaustive()
+    }
+}
+
+impl Driver {
+    /// Begins a session whose journal is still empty.
+    ///
+    /// # Errors
+    /// The journal fails.
+    pub async fn begin(log: Log, opened: Entry, parts: Parts) -> Result<Self, DriveError> {
+        let session = Session::open(log.id().as_str(), opened.clone())?;
+        let at_ms = parts.clock.now_ms();
+        let mut driver = Self { session, log, parts, notes: Vec::new() };
+        let head = head_of(&driver.session);
+        driver.log.append(0, at_ms, std::slice::from_ref(&opened), Some(head)).await?;
+        driver.parts.face.entry(&driver.session, at_ms, &opened);
+        Ok(driver)
+    }
+
+    /// Goes on with a session that was read from its journal.
+    ///
+    /// # Errors
+    /// The journal fails.
+    pub async fn take_up(log: Log, session: Session, parts: Parts) -> Result<Self, DriveError> {
+        let program = env!("CARGO_PKG_VERSION").to_owned();
+        let differing = session.differing();
+        let mut driver = Self { session, log, parts, notes: Vec::new() };
+        driver.write(vec![Entry::TakenUp(TakenUp { program, differing })]).await?;
+        Ok(driver)
+    }
+
+    /// The session as it is now.
+    #[must_use]
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The user says something: the task, an answer, a correction.
+    ///
+    /// # Errors
+    /// The journal fails.
+    pub async fn hear(&mut self, text: String) -> Result<(), DriveError> {
+        self.write(vec![Entry::Spoke { text }]).await
+    }
+
+    /// Takes the run to its end, or to where the turn is the user's; `None` if nobody has said
+    /// anything yet.
+    ///
+    /// # Errors
+    /// The journal fails, or the session was left as it is.
+    pub async fn run(&mut self) -> Result<Option<Ended>, DriveError> {
+        loop {
+            self.listen().await?;
+            match self.session.next() {
+                Step::Done => return Ok(self.session.ended().cloned()),
+                Step::AwaitUser => return Ok(None),
+                step => self.perform(step).await?,
+            }
+        }
+    }
+
+    /// Gives the session back.
+    ///
+    /// # Errors
+    /// The journal fails.
+    pub async fn release(self) -> Result<Session, DriveError> {
+        self.log.release().await?;
+        Ok(self.session)
+    }
+
+    /// Folds entries and writes them down. They are durable when this returns; if it fails, this
+    /// driver is not to be used any more.
+    async fn write(&mut self, entries: Vec<Entry>) -> Result<(), DriveError> {
+        let at_ms = self.parts.clock.now_ms();
+        if self.log.renewal_due(at_ms) {
+            self.log.renew(at_ms).await?;
+        }
+        let after = self.session.seq();
+        for entry in &entries {
+            self.session.fold(at_ms, entry)?;
+        }
+        let head = entries.iter().any(moves_head).then(|| head_of(&self.session));
+        self.log.append(after, at_ms, &entries, head).await?;
+        for entry in &entries {
+            self.parts.face.entry(&self.session, at_ms, entry);
+        }
+        Ok(())
+    }
+}
+
+/// Whether lists of sessions should show something new after this entry.
+const fn moves_head(entry: &Entry) -> bool {
+    matches!(
+        entry,
+        Entry::Spoke { .. }
+            | Entry::Replied(_)
+            | Entry::Decided { .. }
+            | Entry::HandedOver(_)
+            | Entry::TakenUp(_)
+            | Entry::Ended(_)
+    )
+}
+
+/// What lists of sessions show.
+fn head_of(session: &Session) -> Head {
+    let outlook = session.outlook();
+    let opened = session.opened();
+    let cut = |text: &str| text[..text.floor_char_boundary(HEAD_TEXT)].to_owned();
+    Head {
+        state: outlook.ending.clone().unwrap_or_else(|| "running".to_owned()),
+        title: cut(outlook.task.lines().next().unwrap_or_default()),
+        agent: Some(cut(&session.agent().name)),
+        model: Some(cut(&session.agent().model)),
+        workspace: opened.workspace.as_deref().map(cut),
+        turns: outlook.turns.into(),
+        tool_calls: outlook.calls.into(),
+        tokens: Some(outlook.input_tokens.saturating_add(outlook.output_tokens)),
+        cost_nanos: Some(outlook.cost_nanodollars),
+        extra: None,
+    }
+}
+
+/// Bytes of a text in lists of sessions.
+const HEAD_TEXT: usize = 1000;

@@ -1,0 +1,80 @@
+//! Doing something while watching for what may interrupt it.
+
+use std::future::Future;
+
+use steersman_engine::{Action, Event, Timestamp};
+
+use super::{Command, DriveError, Driver};
+use crate::entry::Entry;
+use crate::log::LEASE_MS;
+
+/// What came first.
+pub(super) enum Outcome<T> {
+    /// What was being done is done.
+    Done(T),
+    /// It was given up: the entry that says why.
+    Interrupted(Entry),
+    /// The session is to be left as it is.
+    Left,
+}
+
+impl Driver {
+    /// Does `work`, and gives it up when a person asks for the stop, when the engine's deadline is
+    /// due, or when the session is to be left. Keeps the session meanwhile.
+    pub(super) async fn watching<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<Outcome<T>, DriveError> {
+        tokio::pin!(work);
+        let deadline = self.deadline();
+        loop {
+            let now_ms = self.parts.clock.now_ms();
+            let renewal = now_ms.saturating_add(LEASE_MS / 3);
+            let until = deadline.map_or(renewal, |deadline| deadline.min(renewal));
+            tokio::select! {
+                biased;
+                command = self.parts.commands.recv(), if !self.parts.commands.is_closed() => {
+                    match command {
+                        Some(Command::Stop { who }) => {
+                            return Ok(Outcome::Interrupted(Entry::StopRequested { who }));
+                        }
+                        Some(Command::Say { text }) => self.notes.push(text),
+                        Some(Command::Leave) => return Ok(Outcome::Left),
+                        None => {}
+                    }
+                }
+                done = &mut work => return Ok(Outcome::Done(done)),
+                () = self.parts.clock.until(until) => {
+                    let now_ms = self.parts.clock.now_ms();
+                    if deadline.is_some_and(|deadline| deadline <= now_ms) {
+                        return Ok(Outcome::Interrupted(Entry::TimePassed));
+                    }
+                    if self.log.renewal_due(now_ms) {
+                        self.log.renew(now_ms).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the engine wants to be told that time passed; `None` if it would only go on then.
+    fn deadline(&self) -> Option<u64> {
+        let deadline = self.session.engine().deadline()?;
+        let mut probe = self.session.engine().clone();
+        let at = Timestamp(deadline.0.max(self.parts.clock.now_ms()));
+        let acts = probe.handle(at, &Event::TimePassed).action != Action::Continue;
+        acts.then_some(deadline.0)
+    }
+
+    /// Takes in what people asked for between two steps.
+    pub(super) async fn listen(&mut self) -> Result<(), DriveError> {
+        while let Ok(command) = self.parts.commands.try_recv() {
+            match command {
+                Command::Stop { who } => self.write(vec![Entry::StopRequested { who }]).await?,
+                Command::Say { text } => self.notes.push(text),
+                Command::Leave => return Err(DriveError::Left),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! The script of a rehearsal.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use steersman_config::LoadError;
+use steersman_config::document::{Text, parse, refuse};
+
+/// Largest script, in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// The script of a rehearsal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// What the rehearsal shows, in a line.
+    #[serde(default)]
+    pub title: String,
+    /// The task that the user is taken to have given.
+    pub task: String,
+    /// The command that proves the goal. Default: none.
+    #[serde(default)]
+    pub check: Option<String>,
+    /// The files of the project the agent works in, by path. Default: an empty folder.
+    #[serde(default)]
+    pub project: BTreeMap<String, String>,
+    /// Keys of the policy that differ from the default one, as with `--set`. Default: none.
+    #[serde(default)]
+    pub policy: BTreeMap<String, Value>,
+    /// Milliseconds that each reply takes, so that a person can follow. Default 0.
+    #[serde(default)]
+    pub reply_ms: u64,
+    /// What the agent says in each attempt, the first one first; the last part holds for all further
+    /// attempts.
+    pub attempts: Vec<Part>,
+    /// What the agent says to a message of Steersman, by the name of its text. Default: it goes on
+    /// as if nothing had been said.
+    #[serde(default)]
+    pub on: Vec<Reaction>,
+}
+
+/// What the agent says in one attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its replies, in order.
+    pub replies: Vec<Line>,
+    /// After the last reply it goes on with this one, counted from 1: it is stuck. Default: it says
+    /// that it is done.
+    #[serde(default)]
+    pub again_from: Option<usize>,
+}
+
+/// One reply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Line {
+    /// Its text. Default: none.
+    pub text: String,
+    /// The calls it makes, all in one reply. Default: none.
+    pub calls: Vec<Call>,
+    /// The server's word for why the model stopped. Default: `tool_calls` or `stop`.
+    pub stop: Option<String>,
+    /// How the call fails before the reply comes. Default: it does not.
+    pub fails: Option<Fault>,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The tool.
+    pub name: String,
+    /// Its arguments. Default: none.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Value>,
+    /// The arguments as a text that need not be JSON, in place of `arguments`. Default: none.
+    #[serde(default)]
+    pub raw: Option<String>,
+}
+
+/// A model call that fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fault {
+    /// How often it fails in a row before the reply comes. Default 1.
+    pub times: u32,
+    /// HTTP status. Default: no answer arrives.
+    pub status: Option<u16>,
+    /// The server's message. Default: none.
+    pub message: String,
+    /// The server's `Retry-After` in milliseconds. Default: none.
+    pub retry_after_ms: Option<u64>,
+}
+
+/// What the agent says to a message of Steersman.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reaction {
+    /// The name of the text, such as `re_evaluate`.
+    pub to: String,
+    /// Only in this attempt, counted from 1. Default: in any.
+    #[serde(default)]
+    pub attempt: Option<u32>,
+    /// The reply.
+    pub reply: Line,
+}
+
+impl Script {
+    /// Reads a script; `name` is shown before every finding.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, with line, key, value and what is allowed.
+    pub fn parse(name: &str, text: &str) -> Result<Self, LoadError> {
+        Self::from_bytes(name, text.as_bytes())
+    }
+
+    /// As [`Script::parse`], from a file's bytes.
+    ///
+    /// # Errors
+    /// The same, and a text that is no UTF-8 or too large.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, LoadError> {
+        let text = Text::from_bytes(name, bytes, MAX_BYTES, "a rehearsal")
+            .map_err(|finding| LoadError::from(*finding))?;
+        let (script, document) = parse::<Self>(text, None)?;
+        let mut findings = Vec::new();
+        if script.attempts.is_empty() {
+            findings.push(document.error(&["attempts"], "at least one attempt is needed"));
+        }
+        for (at, part) in script.attempts.iter().enumerate() {
+            let at = at.to_string();
+            if part.replies.is_empty() {
+                let what = "at least one reply is needed";
+                findings.push(document.error(&["attempts", &at, "replies"], what));
+            }
+            let most = part.replies.len();
+            if part.again_from.is_some_and(|from| from == 0 || from > most) {
+                let what = format!("a whole number from 1 to {most}: the replies of the attempt");
+                findings.push(document.error(&["attempts", &at, "again_from"], what));
+            }
+        }
+        for path in script.project.keys() {
+            let plain = std::path::Path::new(path)
+                .components()
+                .all(|part| matches!(part, std::path::Component::Normal(_)));
+            if !plain || path.is_empty() {
+                let what = "a relative path without `..` is needed";
+                findings.push(document.key_error(&["project", path], what));
+            }
+        }
+        refuse(findings)?;
+        Ok(script)
+    }
+}

@@ -1,0 +1,120 @@
+//! The calls of the reply under way.
+
+use steersman_engine::tool::{CallFacts, ToolKind};
+use steersman_wire::{Message, Part, ToolSpec};
+
+use crate::control::Control;
+use crate::entry::ToolFinished;
+
+/// A call of the reply under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    /// Its wire id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, as the model wrote them.
+    pub arguments: String,
+    /// How far it is.
+    pub state: CallState,
+    /// What it asks of the runtime itself; `None` for a call of a tool.
+    pub control: Option<Control>,
+    /// Whether the agent may call a tool of this name.
+    pub offered: bool,
+    /// What the engine makes of it: its kind, and whether it changes anything.
+    pub kind: ToolKind,
+    changes: bool,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallState {
+    /// Nothing was done about it.
+    Pending,
+    /// It runs.
+    Started,
+    /// It was started by a process that is gone.
+    Interrupted,
+    /// It returned: what the model is shown, and whether it failed.
+    Finished(String, bool),
+}
+
+impl OpenCall {
+    /// Whether the workspace may differ after it.
+    #[must_use]
+    pub fn may_change(&self) -> bool {
+        let ran = matches!(self.state, CallState::Finished(..) | CallState::Interrupted);
+        ran && self.control.is_none() && !self.is_harmless()
+    }
+
+    /// Whether it only looks: such calls of one reply run side by side.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        let looks = matches!(self.kind, ToolKind::Read | ToolKind::Search | ToolKind::Plan);
+        looks && !self.changes
+    }
+}
+
+/// The calls of a reply.
+pub(super) fn read(message: &Message, tools: &[ToolSpec]) -> Vec<OpenCall> {
+    let calls = message.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, name, arguments, .. } => Some((id, name, arguments)),
+        _ => None,
+    });
+    let open = |(id, name, arguments): (&String, &String, &String)| {
+        let facts = CallFacts::read(name, arguments, None);
+        let offered = tools.iter().any(|tool| tool.name == *name);
+        OpenCall {
+            id: id.clone(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+            state: CallState::Pending,
+            control: if offered { Control::read(name, arguments) } else { None },
+            offered,
+            kind: facts.kind,
+            changes: facts.changes,
+        }
+    };
+    calls.map(open).collect()
+}
+
+/// A call begins.
+pub(super) fn start(calls: &mut [OpenCall], id: &str) {
+    let pending = |call: &&mut OpenCall| call.id == id && call.state == CallState::Pending;
+    if let Some(call) = calls.iter_mut().find(pending) {
+        call.state = CallState::Started;
+    }
+}
+
+/// A call returned; `None` if nobody waits for it.
+pub(super) fn finish<'a>(calls: &'a mut [OpenCall], result: &ToolFinished) -> Option<&'a OpenCall> {
+    let open = |call: &&mut OpenCall| {
+        call.id == result.call_id && !matches!(call.state, CallState::Finished(..))
+    };
+    let call = calls.iter_mut().find(open)?;
+    let failed = result.interrupted
+        || result.is_error.unwrap_or_else(|| result.exit_code.is_some_and(|code| code != 0));
+    call.state = CallState::Finished(result.content.clone(), failed);
+    Some(call)
+}
+
+/// The process that ran the calls is gone.
+pub(super) fn mark_interrupted(calls: &mut [OpenCall]) {
+    for call in calls.iter_mut().filter(|call| call.state == CallState::Started) {
+        call.state = CallState::Interrupted;
+    }
+}
+
+/// Gives every call of a message an id of its own, so that results find their way.
+pub fn make_ids_unique(message: &mut Message, turn: u32) {
+    let mut seen: Vec<String> = Vec::new();
+    for (at, part) in message.parts.iter_mut().enumerate() {
+        let Part::ToolCall { id, raw, .. } = part else { continue };
+        if id.is_empty() || seen.contains(id) {
+            *id = format!("call_{turn}_{at}");
+            // The provider's own block would go back with the id that is not unique.
+            *raw = None;
+        }
+        seen.push(id.clone());
+    }
+}

@@ -1,0 +1,158 @@
+//! Attempts: what was tried, what came of it, and the best of it.
+
+use std::fmt::Write as _;
+
+use steersman_engine::{Event, TestReport, Timestamp};
+
+use super::{Phase, Session};
+use crate::entry::Attempt;
+
+/// The label of the checkpoint of the best state so far.
+pub(crate) const BEST: &str = "best so far";
+
+/// How many bytes of the agent's own words about an attempt are shown.
+const MAX_WORDS: usize = 600;
+
+/// The best test results so far and the state of the workspace they belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Best {
+    pub(crate) failed: u32,
+    pub(crate) passed: u32,
+    /// `None` until its checkpoint was taken.
+    pub(crate) checkpoint: Option<u32>,
+    /// The results are still those of the workspace.
+    pub(crate) current: bool,
+}
+
+impl Session {
+    /// Test results came in: are they the best so far?
+    ///
+    /// Fewer failing tests are better only if no fewer tests pass: a failing test that was deleted
+    /// is no progress.
+    pub(super) fn measure(&mut self, tests: &TestReport) {
+        self.outlook.tests = Some((tests.failed, tests.passed));
+        if tests.broken {
+            self.leave_best();
+            return;
+        }
+        let better = self.best.as_ref().is_none_or(|best| {
+            let no_fewer = tests.passed >= best.passed;
+            no_fewer
+                && (tests.failed < best.failed
+                    || (tests.failed == best.failed && tests.passed > best.passed))
+        });
+        let equal = self
+            .best
+            .as_ref()
+            .is_some_and(|best| (tests.failed, tests.passed) == (best.failed, best.passed));
+        if better {
+            let (failed, passed) = (tests.failed, tests.passed);
+            self.best = Some(Best { failed, passed, checkpoint: None, current: true });
+            self.checkpoint_due = Some(BEST);
+        } else if let Some(best) = &mut self.best {
+            best.current = equal;
+        }
+    }
+
+    /// The check passed and names no tests: nothing is better.
+    pub(super) fn measure_proof(&mut self) {
+        self.best = Some(Best { failed: 0, passed: 0, checkpoint: None, current: true });
+        self.checkpoint_due = Some(BEST);
+    }
+
+    /// The workspace is no longer in its best state, as far as anybody knows.
+    pub(super) const fn leave_best(&mut self) {
+        if let Some(best) = &mut self.best {
+            best.current = false;
+        }
+    }
+
+    /// The checkpoint to put the workspace back to when the run ends unproved; `None` if it is in
+    /// its best state, or none was measured.
+    pub(super) fn better_checkpoint(&self) -> Option<u32> {
+        let proved = self.last_check.as_ref().is_some_and(|check| check.passed);
+        let best = self.best.as_ref().filter(|best| !proved && !best.current)?;
+        best.checkpoint
+    }
+
+    /// The workspace was restored: the conversation is, too, and the ledger says why.
+    pub(super) fn start_over(&mut self, at: Timestamp, attempt: Attempt) {
+        self.engine.handle(at, &Event::StartedOver);
+        self.attempts.push(attempt);
+        self.outlook.attempt = self.engine.state().attempt;
+        self.conversation.truncate(self.kept_messages);
+        let words = self.ledger();
+        self.say(words);
+        self.calls.clear();
+        self.restarting = None;
+        self.forced = false;
+        self.last_check = None;
+        self.leave_best();
+        self.phase = Phase::Call;
+    }
+
+    /// The workspace could not be restored: the agent is told, and goes on as it is.
+    pub(super) fn refuse_start_over(&mut self, why: &str) {
+        self.restarting = None;
+        self.say(format!(
+            "The workspace could not be restored: {why}. Nothing was changed. Go on from here, with \
+             an approach that differs in kind."
+        ));
+        self.phase = Phase::Call;
+    }
+
+    /// Whether another attempt may begin.
+    pub(super) fn may_start_over(&self) -> Result<(), String> {
+        let most = self.engine.policy().tests.max_attempts;
+        if self.opened.workspace.is_none() || self.checkpoints.is_empty() {
+            return Err("there is no state of a workspace to go back to".to_owned());
+        }
+        if self.engine.state().attempt >= most {
+            return Err(format!("all {most} attempts of the run were begun"));
+        }
+        Ok(())
+    }
+
+    /// What was tried so far, for the model.
+    fn ledger(&self) -> String {
+        let number = self.engine.state().attempt;
+        let most = self.engine.policy().tests.max_attempts;
+        let mut text = format!(
+            "Attempt {number} of {most} begins. The workspace is as it was before the task. What was \
+             tried before and did not lead to the goal:"
+        );
+        for attempt in &self.attempts {
+            let _ = write!(text, "\n\n{}", describe(attempt));
+        }
+        if let Some(next) =
+            self.attempts.last().map(|last| bounded(&last.next)).filter(|next| !next.is_empty())
+        {
+            let _ = write!(text, "\n\nThe approach to take now, as you put it: {next}");
+        } else {
+            text.push_str("\n\nTake an approach that differs in kind from all of these.");
+        }
+        text
+    }
+}
+
+/// An attempt in words.
+fn describe(attempt: &Attempt) -> String {
+    let mut text = format!("Attempt {} ({} turns).", attempt.number, attempt.turns);
+    if !attempt.tried.is_empty() {
+        let _ = write!(text, " Tried: {}.", bounded(&attempt.tried).trim_end_matches('.'));
+    }
+    let _ = write!(text, " Given up because: {}.", bounded(&attempt.reason).trim_end_matches('.'));
+    if let (Some(failed), Some(passed)) = (attempt.failed, attempt.passed) {
+        let _ = write!(text, " Tests at its end: {failed} failing, {passed} passing.");
+    }
+    if !attempt.files.is_empty() {
+        let (files, plus, minus) =
+            (attempt.files.join(", "), attempt.insertions, attempt.deletions);
+        let _ = write!(text, " Changed: {files} (+{plus} -{minus} lines).");
+    }
+    text
+}
+
+fn bounded(words: &str) -> &str {
+    words.trim().get(..words.trim().floor_char_boundary(MAX_WORDS)).unwrap_or_default()
+}

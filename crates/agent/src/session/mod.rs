@@ -1,0 +1,464 @@
+//! A session: the fold of its journal, and the next step.
+//!
+//! Nothing here does IO, reads a clock or draws a random number. [`Session::fold`] takes in one
+//! entry, [`Session::next`] says what is to be done. A driver that crashes reads the journal again,
+//! folds it, and asks for the next step: going on and beginning are the same code.
+
+mod after;
+mod calls;
+mod conversation;
+mod ledger;
+mod letters;
+mod next;
+mod outlook;
+mod prune;
+
+use std::sync::Arc;
+
+use steersman_engine::{
+    Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
+};
+use steersman_wire::{Message, Part, Role};
+
+pub use calls::{CallState, OpenCall, make_ids_unique};
+pub use next::{Step, ToolRun};
+
+pub(crate) use conversation::INTERRUPTED;
+pub use outlook::Outlook;
+
+use crate::control::{self, Control};
+use crate::ending::Ending;
+use crate::entry::{
+    Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied, ToolFinished,
+};
+use crate::mail::Mailbox;
+
+/// Where a session stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Phase {
+    /// The turn is the user's.
+    AwaitingUser,
+    /// The model is to be called, or was and did not answer.
+    Call,
+    /// Calls of the reply are open.
+    Tools,
+    /// The turn has to be ended.
+    TurnOver,
+    /// A decision is to be recorded.
+    Judged { decision: Box<Decision>, moment: Moment },
+    /// The check is to run.
+    Check(CheckCause),
+    /// A retry is due at this moment.
+    Waiting { until_ms: u64, begun: bool },
+    /// The workspace is to be restored.
+    Restoring { why: String },
+    /// The run is over; what is left is to say so.
+    Closing { ending: Ending, why: String },
+    /// The run has ended.
+    Ended,
+}
+
+/// What a decision was made upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A turn ended.
+    Turn,
+    /// A model call failed.
+    Failure,
+    /// A check was reported.
+    Check(CheckCause),
+    /// A person asked for the stop, or time passed.
+    Interrupt,
+}
+
+/// A session as its journal tells it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) opened: Opened,
+    pub(crate) engine: Engine,
+    pub(crate) phase: Phase,
+    /// Where the session goes on after an interruption that changed nothing.
+    pub(crate) interrupted: Option<Phase>,
+    pub(crate) conversation: Vec<Message>,
+    /// Messages that a start-over keeps: the task.
+    pub(crate) kept_messages: usize,
+    pub(crate) calls: Vec<OpenCall>,
+    /// Tools are withdrawn: the answer was forced.
+    pub(crate) forced: bool,
+    /// The check passed and nothing was changed since.
+    pub(crate) last_check: Option<CheckFinished>,
+    pub(crate) checkpoints: Vec<Checkpointed>,
+    /// A checkpoint should be taken before the next model call, and why.
+    pub(crate) checkpoint_due: Option<&'static str>,
+    pub(crate) best: Option<ledger::Best>,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) mail: Mailbox,
+    pub(crate) agent: crate::entry::AgentSetup,
+    pub(crate) outlook: Outlook,
+    pub(crate) ended: Option<Ended>,
+    /// Entries folded; the sequence number of the last one.
+    pub(crate) seq: u64,
+    /// Decisions that were recorded otherwise than they come out now.
+    pub(crate) differing: u32,
+    /// The agent asked for another attempt in this turn.
+    pub(crate) restarting: Option<control::StartOver>,
+    /// What was decided inside the turn, to be weighed when it ends.
+    pub(crate) held: Option<Decision>,
+    /// What the agent that takes over is told, after the results of the turn.
+    pub(crate) handed: Option<String>,
+    /// The state before the run could not be kept: nothing can be restored.
+    pub(crate) unkept: bool,
+    /// Model calls in a row that failed.
+    pub(crate) failures: u32,
+    /// The name of what was said to the agent since its last reply.
+    pub(crate) heard: Option<String>,
+}
+
+/// A journal that no session can be folded from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FoldError {
+    /// The first entry is not the one that opens a session.
+    #[error("the journal does not begin with the entry `opened`")]
+    NotOpened,
+    /// A second entry opens the session.
+    #[error("entry {0} opens the session a second time")]
+    OpenedTwice(u64),
+    /// Written by a later version of the program.
+    #[error("the journal has version {found}; this program reads up to {known}")]
+    Newer {
+        /// The version found.
+        found: u32,
+        /// The latest one that is known.
+        known: u32,
+    },
+}
+
+impl Session {
+    /// The session that an opening entry begins.
+    ///
+    /// # Errors
+    /// The entry is another one, or of a later version.
+    pub fn open(id: &str, entry: Entry) -> Result<Self, FoldError> {
+        let Entry::Opened(opened) = entry else { return Err(FoldError::NotOpened) };
+        let (found, known) = (opened.version, crate::entry::VERSION);
+        if found > known {
+            return Err(FoldError::Newer { found, known });
+        }
+        let info = RunInfo {
+            id: id.to_owned(),
+            agent: opened.agent.name.clone(),
+            model: opened.agent.model.clone(),
+            context_window: opened.agent.context_window,
+            can_start_over: opened.workspace.is_some(),
+            has_check: opened.check.is_some(),
+            ..RunInfo::default()
+        };
+        let policy = Arc::new((*opened.policy).clone());
+        Ok(Self {
+            engine: Engine::new(policy, info),
+            agent: opened.agent.clone(),
+            opened: *opened,
+            phase: Phase::AwaitingUser,
+            interrupted: None,
+            conversation: Vec::new(),
+            kept_messages: 0,
+            calls: Vec::new(),
+            forced: false,
+            last_check: None,
+            checkpoints: Vec::new(),
+            checkpoint_due: None,
+            best: None,
+            attempts: Vec::new(),
+            mail: Mailbox::default(),
+            outlook: Outlook::default(),
+            ended: None,
+            seq: 1,
+            differing: 0,
+            restarting: None,
+            held: None,
+            handed: None,
+            unkept: false,
+            failures: 0,
+            heard: None,
+        })
+    }
+
+    /// Takes in the next entry of the journal.
+    ///
+    /// # Errors
+    /// The entry cannot follow: it opens the session once more.
+    pub fn fold(&mut self, at_ms: u64, entry: &Entry) -> Result<(), FoldError> {
+        self.seq += 1;
+        let at = Timestamp(at_ms);
+        match entry {
+            Entry::Opened(_) => return Err(FoldError::OpenedTwice(self.seq)),
+            Entry::TakenUp(_) => calls::mark_interrupted(&mut self.calls),
+            Entry::CallStarted | Entry::CheckStarted { .. } | Entry::RestoreStarted { .. } => {}
+            Entry::Spoke { text } => self.hear(at, text),
+            Entry::Replied(replied) => self.take_reply(at, replied),
+            Entry::CallFailed(failed) => {
+                self.failures = self.failures.saturating_add(1);
+                let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
+                self.judged(decision, Moment::Failure);
+            }
+            Entry::ToolStarted { call_id } => calls::start(&mut self.calls, call_id),
+            Entry::ToolFinished(result) => self.take_result(at, result),
+            Entry::TurnEnded => self.end_turn(at),
+            Entry::CheckFinished(check) => self.take_check(at, check),
+            Entry::Decided { decision } => self.carry_out(at, decision),
+            Entry::Said { text, template, .. } => {
+                self.heard = Some(template.clone());
+                self.say(text.clone());
+            }
+            Entry::Checkpointed(checkpoint) => self.take_checkpoint(checkpoint),
+            Entry::StartedOver(attempt) => self.start_over(at, attempt.as_ref().clone()),
+            Entry::StartOverRefused { why } => self.refuse_start_over(why),
+            Entry::Pruned { keep_from, tokens_after } => self.prune(at, *keep_from, *tokens_after),
+            Entry::WaitStarted { until_ms } => {
+                self.phase = Phase::Waiting { until_ms: *until_ms, begun: true };
+            }
+            Entry::WaitEnded => self.phase = Phase::Call,
+            Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
+            Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
+            Entry::Mailed { letter } => self.mail.deliver(letter.clone()),
+            Entry::MailRead { agent } => self.mail.mark_read(agent),
+            Entry::HandedOver(handed) => self.hand_over(handed),
+            Entry::CheckpointFailed { .. } => self.miss_checkpoint(),
+            Entry::BestRestored { number } | Entry::BestLost { number, .. } => {
+                self.outlook.best_restored = Some(*number);
+            }
+            Entry::Ended(ended) => {
+                self.outlook.ended(ended);
+                self.phase = Phase::Ended;
+                self.ended = Some(ended.as_ref().clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, at: Timestamp, text: &str) {
+        self.engine.handle(at, &Event::UserSpoke(UserMessage { text: text.into() }));
+        self.close_open_calls();
+        self.say(text.to_owned());
+        if self.kept_messages == 0 {
+            self.kept_messages = self.conversation.len();
+            self.outlook.task = text.to_owned();
+        }
+        self.forced = false;
+        self.ended = None;
+        self.phase = Phase::Call;
+    }
+
+    fn take_reply(&mut self, at: Timestamp, replied: &Replied) {
+        self.calls = calls::read(&replied.message, &self.agent.tools);
+        let event = control::event(replied, &self.calls);
+        self.engine.handle(at, &Event::Replied(event));
+        self.outlook.replied(replied, &self.calls);
+        self.restarting = None;
+        self.held = None;
+        self.failures = 0;
+        self.heard = None;
+        self.conversation.push(replied.message.clone());
+        self.phase = if self.calls.is_empty() { Phase::TurnOver } else { Phase::Tools };
+    }
+
+    fn take_result(&mut self, at: Timestamp, result: &ToolFinished) {
+        let Some(call) = calls::finish(&mut self.calls, result) else { return };
+        if let Some(Control::StartOver(asked)) = &call.control
+            && result.is_error != Some(true)
+        {
+            self.restarting = Some(asked.clone());
+        }
+        if !call.control.as_ref().is_some_and(Control::yields) {
+            let event = ToolResult {
+                call_id: result.call_id.as_str().into(),
+                content: result.content.as_str().into(),
+                is_error: result.is_error.or(result.interrupted.then_some(true)),
+                exit_code: result.exit_code,
+                full_len: result.full_len,
+                tests: result.tests.clone(),
+            };
+            self.engine.handle(at, &Event::ToolReturned(event));
+        }
+        if let Some(tests) = &result.tests {
+            self.measure(tests);
+        }
+        if self.calls.iter().all(|call| matches!(call.state, CallState::Finished(..))) {
+            self.phase = Phase::TurnOver;
+        }
+    }
+
+    fn end_turn(&mut self, at: Timestamp) {
+        let changed = self.calls.iter().any(OpenCall::may_change);
+        if changed {
+            self.last_check = None;
+        }
+        self.put_results();
+        let mut decision = self.engine.handle(at, &Event::TurnEnded);
+        if let Some(held) = self.held.take().filter(|held| held.action > decision.action) {
+            decision = held;
+        }
+        self.judged(decision, Moment::Turn);
+    }
+
+    fn take_check(&mut self, at: Timestamp, check: &CheckFinished) {
+        let report = CheckReport {
+            name: self.opened.check.as_deref().unwrap_or_default().into(),
+            passed: check.passed,
+            tests: check.tests.clone(),
+            excerpt: check.excerpt.as_str().into(),
+        };
+        let decision = self.engine.handle(at, &Event::CheckReported(report));
+        self.outlook.checked(check);
+        if let Some(tests) = &check.tests {
+            self.measure(tests);
+        } else if check.passed {
+            self.measure_proof();
+        }
+        let cause = check.cause;
+        self.last_check = Some(check.clone());
+        if cause == CheckCause::Asked {
+            // The turn is not over: what the check says is decided upon with it.
+            self.held = Some(decision);
+        } else {
+            self.judged(decision, Moment::Check(cause));
+        }
+    }
+
+    fn interrupt(&mut self, at: Timestamp, event: &Event<'_>) {
+        let decision = self.engine.handle(at, event);
+        if self.phase == Phase::Ended || self.phase == Phase::AwaitingUser {
+            return;
+        }
+        if decision.action == Action::Continue {
+            return;
+        }
+        self.interrupted = Some(std::mem::replace(&mut self.phase, Phase::Ended));
+        self.judged(decision, Moment::Interrupt);
+    }
+
+    fn judged(&mut self, decision: Decision, moment: Moment) {
+        self.outlook.judged(&decision, self.engine.state());
+        self.phase = Phase::Judged { decision: Box::new(decision), moment };
+    }
+
+    fn take_checkpoint(&mut self, checkpoint: &Checkpointed) {
+        if self.checkpoint_due == Some(ledger::BEST) {
+            if let Some(best) = &mut self.best {
+                best.checkpoint = Some(checkpoint.number);
+            }
+        }
+        self.checkpoint_due = None;
+        self.checkpoints.push(checkpoint.clone());
+    }
+
+    /// Without the first state nothing can be restored; without a later one the best is not known.
+    fn miss_checkpoint(&mut self) {
+        if self.checkpoints.is_empty() {
+            self.unkept = true;
+        }
+        if self.checkpoint_due.take() == Some(ledger::BEST) {
+            self.best = None;
+        }
+    }
+
+    /// Model calls in a row that failed.
+    #[must_use]
+    pub const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// The name of what was said to the agent since its last reply; `None` if nothing.
+    #[must_use]
+    pub fn heard(&self) -> Option<&str> {
+        self.heard.as_deref()
+    }
+
+    /// The text of the last reply; empty if there is none.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        let said = self.calls.iter().find_map(|call| match &call.control {
+            Some(Control::Finish(finish)) => Some(finish.summary.clone()),
+            Some(Control::AskUser(ask)) => Some(ask.question.clone()),
+            _ => None,
+        });
+        let reply = self.conversation.iter().rev().find(|message| message.role == Role::Assistant);
+        let text = reply.map(|reply| reply.text().into_owned()).unwrap_or_default();
+        match said {
+            Some(said) if text.trim().is_empty() => said,
+            Some(said) => format!("{text}\n{said}"),
+            None => text,
+        }
+    }
+
+    /// Appends a user message to the conversation.
+    pub(crate) fn say(&mut self, text: String) {
+        self.conversation.push(Message { role: Role::User, parts: vec![Part::Text(text)] });
+    }
+
+    /// What was set up when the session began.
+    #[must_use]
+    pub const fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// The engine, with what it knows of the run.
+    #[must_use]
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The agent that acts now.
+    #[must_use]
+    pub const fn agent(&self) -> &crate::entry::AgentSetup {
+        &self.agent
+    }
+
+    /// What the model is shown next, without the system prompt.
+    #[must_use]
+    pub fn conversation(&self) -> &[Message] {
+        &self.conversation
+    }
+
+    /// The attempts that were given up.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// The restorable states of the workspace, the first one first.
+    #[must_use]
+    pub fn checkpoints(&self) -> &[Checkpointed] {
+        &self.checkpoints
+    }
+
+    /// How the run ended; `None` while it goes on.
+    #[must_use]
+    pub const fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
+    }
+
+    /// What a person sees of the session at a glance.
+    #[must_use]
+    pub const fn outlook(&self) -> &Outlook {
+        &self.outlook
+    }
+
+    /// The sequence number of the last entry.
+    #[must_use]
+    pub const fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Decisions that came out differently from what the journal says.
+    #[must_use]
+    pub const fn differing(&self) -> u32 {
+        self.differing
+    }
+
+    /// The letters of the session.
+    #[must_use]
+    pub const fn mail(&self) -> &Mailbox {
+        &self.mail
+    }
+}
