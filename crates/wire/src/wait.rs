@@ -59,7 +59,8 @@ fn moment(text: &str, now_ms: u64) -> Option<u64> {
         return match number {
             n if n < 1e9 => ms(n * 1000.0),
             n if n < 1e11 => ms((n * 1000.0 - now_ms as f64).max(0.0)),
-            n => ms((n - now_ms as f64).max(0.0)),
+            n if n < 1e15 => ms((n - now_ms as f64).max(0.0)),
+            _ => None,
         };
     }
     duration(text).or_else(|| {
