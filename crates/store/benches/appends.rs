@@ -2,6 +2,8 @@
 //!
 //! `TMPDIR=/some/disk cargo bench -p steersman-store`
 
+#![expect(clippy::expect_used, reason = "a bench that cannot start has nothing to measure")]
+
 use std::fs::File;
 use std::io::Write;
 

@@ -16,7 +16,7 @@ pub const MAX_ENTRIES: usize = 4096;
 pub struct NewEntry {
     /// When it happened, in milliseconds since 1970. The store does not look at it.
     pub at_ms: u64,
-    /// What it is, for example `tool_started`: 1 to [`MAX_KIND_BYTES`] bytes, no control characters.
+    /// What it is, for example `tool_started`: 1 to [`MAX_KIND_BYTES`], no control characters.
     pub kind: String,
     /// One JSON value without line breaks or space around it, of at most [`MAX_BODY_BYTES`].
     pub body: String,

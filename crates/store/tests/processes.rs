@@ -18,6 +18,7 @@ use steersman_store::{
 use tokio::runtime::Builder;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
+type Check = fn() -> Outcome;
 
 /// How often a writer is killed.
 const ROUNDS: u64 = 20;
@@ -37,7 +38,7 @@ fn main() -> Outcome {
 }
 
 fn check_all() -> Outcome {
-    let checks: [(&str, fn() -> Outcome); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("a_kill_loses_no_acknowledged_entry", a_kill_loses_no_acknowledged_entry),
         ("two_processes_append_at_once", two_processes_append_at_once),
         ("a_lease_holds_across_processes", a_lease_holds_across_processes),
@@ -114,13 +115,14 @@ fn take_line(line: &str, acknowledged: &mut Acknowledged) -> Outcome {
 }
 
 /// Every session is gapless, in order, of whole appends, and has all that was acknowledged.
-fn check_stored(file: &Path, acknowledged: &Acknowledged) -> Result<u64, StoreError> {
+fn check_stored(
+    file: &Path,
+    acknowledged: &Acknowledged,
+) -> Result<u64, Box<dyn std::error::Error>> {
     let store = SqliteStore::open(file, &Options::default())?;
     let mut total = 0;
     for (name, seq) in acknowledged {
-        let Ok(id) = SessionId::new(name) else { panic!("{name}") };
-        let Ok(entries) = run(read_all(&store, &id)) else { panic!("no runtime") };
-        let entries = entries?;
+        let entries = run(read_all(&store, &SessionId::new(name)?))??;
         assert!(entries.len() as u64 >= *seq, "{name}: {} of {seq}", entries.len());
         let mut next = 1;
         while let Some(first) = entries.get(next as usize - 1) {

@@ -51,7 +51,8 @@ fn asks() -> impl Strategy<Value = Ask> {
         1 => (session.clone(), small.clone()).prop_map(|(s, epoch)| Ask::Release(s, epoch)),
         1 => session.clone().prop_map(Ask::Control),
         1 => (session.clone(), small.clone()).prop_map(|(s, after)| Ask::Controls(s, after)),
-        1 => (session.clone(), 0..2_u8, any::<u64>()).prop_map(|(s, n, at)| Ask::SetTimer(s, n, at)),
+        1 => (session.clone(), 0..2_u8, any::<u64>())
+            .prop_map(|(s, n, at)| Ask::SetTimer(s, n, at)),
         1 => (session.clone(), 0..2_u8).prop_map(|(s, n)| Ask::ClearTimer(s, n)),
         1 => (any::<u64>(), 0..4_usize).prop_map(|(now, limit)| Ask::Due(now, limit)),
         1 => session.prop_map(Ask::Delete),
