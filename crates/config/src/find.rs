@@ -48,7 +48,6 @@ pub fn folders(start_dir: &Path) -> Vec<PathBuf> {
 pub fn find_with_home(start_dir: &Path, config_home: Option<&Path>) -> Option<PathBuf> {
     let mut folders = folders(start_dir);
     folders.extend(config_home.map(|home| home.join("steersman")));
-    let mut candidates =
-        folders.iter().flat_map(|folder| FILE_NAMES.map(|name| folder.join(name)));
+    let mut candidates = folders.iter().flat_map(|folder| FILE_NAMES.map(|name| folder.join(name)));
     candidates.find(|path| path.is_file())
 }

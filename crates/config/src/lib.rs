@@ -38,6 +38,6 @@ pub use load::{Loaded, MAX_BYTES, load, parse, parse_bytes, resolve};
 pub use reference::reference;
 pub use schema::{schema, schema_text};
 pub use sets::with_overrides;
-pub use suggest::nearest;
 pub use show::{to_json_text, to_yaml, to_yaml_over};
+pub use suggest::nearest;
 pub use template::template;
