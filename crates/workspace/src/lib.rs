@@ -14,6 +14,7 @@ mod checkpoints;
 mod command;
 mod error;
 mod files;
+mod surroundings;
 
 pub use checkpoints::{
     Change, Checkpoint, CheckpointError, CheckpointLimits, Checkpoints, Copied, CopyLimits, Kept,
@@ -31,6 +32,7 @@ pub use files::{
 use std::path::{Path, PathBuf};
 
 use beneath::Beneath;
+use surroundings::Surroundings;
 
 /// A folder that an agent works in.
 ///
@@ -39,6 +41,7 @@ use beneath::Beneath;
 pub struct Workspace {
     root: PathBuf,
     beneath: Beneath,
+    surroundings: Surroundings,
 }
 
 impl Workspace {
@@ -51,7 +54,8 @@ impl Workspace {
         let fail = |source| WorkspaceError::Open { path: given.to_owned(), source };
         let root = given.canonicalize().map_err(fail)?;
         let beneath = Beneath::open(given, &root).map_err(|errno| fail(errno.into()))?;
-        Ok(Self { root, beneath })
+        let surroundings = Surroundings::of(&root);
+        Ok(Self { root, beneath, surroundings })
     }
 
     /// The folder's absolute path without symlinks.

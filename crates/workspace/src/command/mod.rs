@@ -8,8 +8,15 @@ mod stragglers;
 
 pub use confinement::{Confinement, Network, known_caches};
 
+use std::ffi::OsString;
+use std::future::poll_fn;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use confinement::Writable;
 
 use crate::Workspace;
 
@@ -131,30 +138,50 @@ pub struct Shell {
     root: PathBuf,
     shell: PathBuf,
     scratch: tempfile::TempDir,
-    environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-    options: ShellOptions,
+    environment: Vec<(OsString, OsString)>,
+    writable: Writable,
     confinement: Confinement,
 }
 
-#[expect(clippy::todo, unused_variables, reason = "filled in by the next commits")]
 impl Shell {
-    /// Prepares to run commands in `workspace`.
+    /// Prepares to run commands in `workspace`, and tries out how they can be confined.
     ///
     /// # Errors
     /// The temporary folder could not be made, or the network could not be blocked as asked.
     pub fn new(workspace: &Workspace, options: ShellOptions) -> Result<Self, CommandError> {
-        todo!()
+        let (confinement, network) = if options.confined {
+            confinement::probe(options.network)
+        } else {
+            let why = "switched off".to_owned();
+            (Confinement::Unavailable { why: why.clone() }, Err(why))
+        };
+        if options.network == Network::NoTcp {
+            network.map_err(CommandError::Network)?;
+        }
+        let scratch = tempfile::Builder::new().prefix("steersman-").tempdir();
+        let scratch = scratch.map_err(CommandError::Scratch)?;
+        let environment = environment::environment(std::env::vars_os(), scratch.path(), &options);
+        let root = workspace.root().to_owned();
+        let mut writable = options.extra_writable;
+        writable.extend([root.clone(), scratch.path().to_owned()]);
+        let writable = Writable { paths: writable, network: options.network };
+        Ok(Self { root, shell: find_shell(), scratch, environment, writable, confinement })
     }
+
     /// What holds its commands.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
+
     /// The temporary folder its commands get as `TMPDIR`; removed with the shell.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
+
     /// Runs a command to its end, until its time is up, or until `cancel` is ready. Dropping the
     /// future ends the command too. It needs no particular runtime.
+    ///
+    /// What is still running in the background when the shell ends is ended with it.
     ///
     /// # Errors
     /// The command could not be started or confined.
@@ -163,6 +190,59 @@ impl Shell {
         command: Command,
         cancel: impl Future<Output = ()>,
     ) -> Result<Ran, CommandError> {
-        todo!()
+        if command.line.contains('\0') {
+            return Err(CommandError::Nul);
+        }
+        let system = |what| move |source| CommandError::System { what, source };
+        let (woken, wake) = std::io::pipe().map_err(system("make a pipe"))?;
+        let job = self.job(command, woken);
+        let (send, mut result) = tokio::sync::oneshot::channel();
+        std::thread::Builder::new()
+            .name("command".into())
+            // The caller may have gone; then nobody wants the result.
+            .spawn(move || drop(send.send(process::run(job))))
+            .map_err(system("start a thread"))?;
+        let mut wake = Some(wake);
+        let mut cancel = pin!(cancel);
+        let result = poll_fn(|context| {
+            if wake.is_some() && cancel.as_mut().poll(context).is_ready() {
+                wake = None;
+            }
+            Pin::new(&mut result).poll(context)
+        });
+        let lost = |_| system("run the command")(io::Error::other("its thread ended early"));
+        result.await.map_err(lost)?
     }
+
+    fn job(&self, command: Command, cancel: io::PipeReader) -> process::Job {
+        let confined = matches!(self.confinement, Confinement::Landlock { .. });
+        process::Job {
+            shell: self.shell.clone(),
+            root: self.root.clone(),
+            environment: self.environment.clone(),
+            mark: mark(),
+            writable: confined.then(|| self.writable.clone()),
+            command,
+            cancel,
+        }
+    }
+}
+
+/// Models write for bash; `/bin/sh` is always there.
+fn find_shell() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("bash"));
+    let usual = PathBuf::from("/bin/bash");
+    found
+        .chain([usual])
+        .find(|bash| bash.is_absolute() && bash.is_file())
+        .unwrap_or_else(|| "/bin/sh".into())
+}
+
+/// A word that no other command has.
+fn mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{count}-{}", std::process::id(), since.as_nanos())
 }

@@ -1,7 +1,12 @@
 //! Listing a folder.
 
+use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
+use rustix::fs::FileType;
 use serde::Deserialize;
 
+use crate::beneath::Missing;
 use crate::{Workspace, WorkspaceError};
 
 /// Most entries one listing shows.
@@ -64,13 +69,81 @@ pub struct Listing {
     pub text: String,
 }
 
-#[expect(clippy::todo, unused_variables, reason = "filled in by the next commits")]
 impl Workspace {
-    /// Lists a folder.
+    /// Lists a folder as ignore rules leave it, hidden files too. Git's own folder is left out.
     ///
     /// # Errors
-    /// The path is refused or cannot be used.
+    /// The path is refused, or is no folder.
     pub fn list(&self, wanted: &ListFiles) -> Result<Listing, WorkspaceError> {
-        todo!()
+        let place = self.beneath.find(&wanted.path, Missing::Fails)?;
+        let kind = place.stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
+        match kind {
+            Some(FileType::Directory) => {}
+            Some(_) => return Err(WorkspaceError::NotAFolder { path: wanted.path.clone() }),
+            None => return Err(WorkspaceError::NotFound { path: wanted.path.clone() }),
+        }
+        let mut walk = self.walk(&place.path, wanted.ignored);
+        walk.max_depth(Some(wanted.depth.clamp(1, MAX_DEPTH)));
+        let most = wanted.max_entries.clamp(1, MAX_ENTRIES);
+        let mut entries = Vec::new();
+        let mut more = false;
+        for entry in walk.build().flatten().filter(|entry| entry.depth() > 0) {
+            if entries.len() == most {
+                more = true;
+                break;
+            }
+            entries.extend(self.listed(&entry));
+        }
+        let text = text(&entries, more);
+        Ok(Listing { entries, more, text })
     }
+
+    fn listed(&self, entry: &DirEntry) -> Option<Listed> {
+        let path = entry.path().strip_prefix(self.root()).ok()?.to_string_lossy().into_owned();
+        let kind = entry.file_type()?;
+        let (kind, bytes) = if kind.is_dir() {
+            (EntryKind::Folder, None)
+        } else if kind.is_symlink() {
+            (EntryKind::Link, None)
+        } else if kind.is_file() {
+            (EntryKind::File, entry.metadata().ok().map(|metadata| metadata.len()))
+        } else {
+            (EntryKind::Special, None)
+        };
+        Some(Listed { path, kind, bytes })
+    }
+
+    /// A walk over a folder, in the order of names, never through symlinks, with hidden files.
+    pub(super) fn walk(&self, folder: &Path, ignored: bool) -> WalkBuilder {
+        let mut walk = WalkBuilder::new(self.root().join(folder));
+        walk.standard_filters(!ignored)
+            .hidden(false)
+            .require_git(false)
+            .parents(!ignored && self.surroundings.parents_count())
+            .follow_links(false)
+            .sort_by_file_name(Ord::cmp)
+            .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        walk
+    }
+}
+
+fn text(entries: &[Listed], more: bool) -> String {
+    let mut text = String::new();
+    for Listed { path, kind, .. } in entries {
+        text.push_str(path);
+        text.push_str(match kind {
+            EntryKind::File => "\n",
+            EntryKind::Folder => "/\n",
+            EntryKind::Link => " (symlink)\n",
+            EntryKind::Special => " (no regular file)\n",
+        });
+    }
+    if entries.is_empty() {
+        text.push_str("[no entries that are not ignored]\n");
+    }
+    if more {
+        let shown = entries.len();
+        text.push_str(&format!("[more than {shown} entries; list a folder inside to see more]\n"));
+    }
+    text
 }

@@ -4,10 +4,11 @@ mod edit;
 mod list;
 mod read;
 mod search;
-mod write;
+pub(crate) mod write;
 
 pub use edit::{EditFile, Edited};
 pub use list::{EntryKind, ListFiles, Listed, Listing};
+pub(crate) use read::whole_characters;
 pub use read::{ReadFile, Reading};
 pub use search::{Found, SearchFiles};
 pub use write::{WriteFile, Written};
