@@ -1,0 +1,4 @@
+//! What a checkpoint costs.
+fn main() {
+    divan::main();
+}
