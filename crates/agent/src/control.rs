@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use steersman_engine::protocol::{self, Status};
 use steersman_engine::{Reply, ToolCall};
 use steersman_wire::{Part, ToolSpec};
 
@@ -20,10 +21,12 @@ pub const RUN_CHECK: &str = "run_check";
 pub const HAND_OVER: &str = "hand_over";
 /// Writes to another agent.
 pub const SEND_MAIL: &str = "send_mail";
-/// Reads the agent's letters.
+/// Reads the agent's unread mail.
 pub const READ_MAIL: &str = "read_mail";
-/// Answers a letter.
+/// Answers a mail.
 pub const REPLY_MAIL: &str = "reply_mail";
+/// Says whether the agent goes on, and how far it has come.
+pub const REPORT_PROGRESS: &str = "report_progress";
 
 /// What a call asks of the runtime.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,12 +41,14 @@ pub enum Control {
     RunCheck,
     /// Another agent.
     HandOver(HandOver),
-    /// A letter to another agent.
+    /// A mail to another agent.
     SendMail(SendMail),
-    /// The agent's letters.
+    /// The agent's unread mail.
     ReadMail,
-    /// An answer to a letter.
+    /// An answer to a mail.
     ReplyMail(ReplyMail),
+    /// Whether the agent goes on, and how far it says it has come (C2).
+    Report(Status),
     /// The arguments are not what the tool takes; what is wrong with them.
     Malformed(String),
 }
@@ -102,8 +107,8 @@ pub struct SendMail {
 /// Arguments of `reply_mail`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ReplyMail {
-    /// The number of the letter that is answered.
-    pub number: u32,
+    /// The number of the mail that is answered.
+    pub id: u64,
     /// The text.
     pub text: String,
 }
@@ -121,6 +126,10 @@ impl Control {
             SEND_MAIL => parsed(arguments, Self::SendMail),
             READ_MAIL => Self::ReadMail,
             REPLY_MAIL => parsed(arguments, Self::ReplyMail),
+            REPORT_PROGRESS => match protocol::read_call(name, arguments) {
+                Some(signal) => Self::Report(signal.status),
+                None => Self::Malformed("`status` must be CONTINUE or TERMINATE".to_owned()),
+            },
             _ => return None,
         })
     }
@@ -128,7 +137,7 @@ impl Control {
     /// Whether the turn goes to somebody else with it: such a call is no work.
     #[must_use]
     pub const fn yields(&self) -> bool {
-        matches!(self, Self::Finish(_) | Self::AskUser(_))
+        matches!(self, Self::Finish(_) | Self::AskUser(_) | Self::Report(Status::Terminate))
     }
 }
 
@@ -242,21 +251,34 @@ pub fn specs() -> Vec<ToolSpec> {
             json!({
                 "to": text("The agent's name"),
                 "subject": text("The subject"),
-                "text": text("The letter"),
+                "text": text("The mail"),
             }),
             &["to", "text"],
         ),
-        spec(READ_MAIL, "Read the letters to you, new ones first.", json!({}), &[]),
+        spec(READ_MAIL, "Read your unread mail.", json!({}), &[]),
         spec(
             REPLY_MAIL,
-            "Answer a letter.",
+            "Answer a mail.",
             json!({
-                "number": {"type": "integer", "description": "The number of the letter"},
+                "id": {"type": "integer", "description": "The number of the mail"},
                 "text": text("The answer"),
             }),
-            &["number", "text"],
+            &["id", "text"],
         ),
+        report(),
     ]
+}
+
+/// The continuation protocol as a tool.
+fn report() -> ToolSpec {
+    let schema: Value = serde_json::from_str(protocol::SCHEMA).unwrap_or_default();
+    ToolSpec {
+        name: REPORT_PROGRESS.to_owned(),
+        description: "Say whether you go on (CONTINUE) or are done (TERMINATE), and how far you \
+                      have come. It may stand beside other calls."
+            .to_owned(),
+        parameters: schema["properties"]["continuation"].clone(),
+    }
 }
 
 fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {

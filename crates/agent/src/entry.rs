@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use steersman_engine::{CallFailure, Decision, Policy, StopReason, TestReport, Usage};
+use steersman_prompt::MailEntry;
 use steersman_wire::{Message, ToolSpec};
 
 use crate::ending::Ending;
@@ -102,15 +103,10 @@ pub enum Entry {
     },
     /// A deadline of the engine was reached while nothing else happened.
     TimePassed,
-    /// An agent wrote to another.
+    /// An agent wrote to another, or read its mail.
     Mailed {
-        /// The letter.
-        letter: crate::mail::Letter,
-    },
-    /// An agent read its mail.
-    MailRead {
-        /// Whose.
-        agent: String,
+        /// What happened.
+        mail: MailEntry,
     },
     /// Another agent took over.
     HandedOver(Box<HandedOver>),
@@ -158,7 +154,6 @@ impl Entry {
             Self::StopRequested { .. } => "stop_requested",
             Self::TimePassed => "time_passed",
             Self::Mailed { .. } => "mailed",
-            Self::MailRead { .. } => "mail_read",
             Self::HandedOver(_) => "handed_over",
             Self::BestRestored { .. } => "best_restored",
             Self::BestLost { .. } => "best_lost",

@@ -10,11 +10,11 @@ mod driver;
 mod ending;
 mod entry;
 mod log;
-mod mail;
 mod owner;
 pub mod rehearsal;
 mod seam;
 mod session;
+pub mod tools;
 
 pub use check::discover as discover_check;
 pub use clock::{Clock, SystemClock, TimerClock};
@@ -25,7 +25,6 @@ pub use entry::{
     Opened, Prices, Replied, TakenUp, ToolFinished, VERSION,
 };
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
-pub use mail::{Letter, Mailbox};
 pub use owner::random;
 pub use seam::{
     Agents, CheckOutcome, Face, GivenUp, Model, ModelCall, Site, ToolOutcome, Toolbox, Unwatched,

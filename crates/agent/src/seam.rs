@@ -81,9 +81,11 @@ pub trait Site: Send + Sync {
     /// Keeps a restorable state.
     fn keep<'a>(&'a self, label: &'a str) -> Work<'a, Result<Checkpointed, String>>;
 
-    /// Restores a state and tells what was different; what was there is kept.
-    fn give_up<'a>(
+    /// Goes back from one kept state to another and tells what differs. What was there stays kept
+    /// under the number of the attempt. Doing it again does no harm.
+    fn go_back<'a>(
         &'a self,
+        from: &'a Checkpointed,
         to: &'a Checkpointed,
         attempt: u32,
     ) -> Work<'a, Result<GivenUp, String>>;

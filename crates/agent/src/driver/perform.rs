@@ -15,7 +15,7 @@ use crate::entry::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Ended, Entry, Failed, HandedOver, Prices,
     Replied, ToolFinished,
 };
-use crate::seam::{ModelCall, Site, ToolOutcome};
+use crate::seam::{ModelCall, ToolOutcome};
 use crate::session::{Step, ToolRun, make_ids_unique};
 
 impl Driver {
@@ -297,15 +297,17 @@ impl Driver {
         tried: String,
         next: String,
     ) -> Result<(), DriveError> {
-        let (Some(site), Some(first)) =
-            (self.parts.site.clone(), self.session.checkpoints().first().cloned())
-        else {
+        let (Some(site), Some(first), Some(left)) = (
+            self.parts.site.clone(),
+            self.session.checkpoints().first().cloned(),
+            self.session.left().cloned(),
+        ) else {
             return self.write(vec![Entry::StartOverRefused { why: NO_FOLDER.to_owned() }]).await;
         };
         let state = self.session.engine().state();
         let (number, turns) = (state.attempt, state.turns.saturating_sub(state.attempt_turn));
         self.write(vec![Entry::RestoreStarted { to: first.number }]).await?;
-        let entry = match site.give_up(&first, number).await {
+        let entry = match site.go_back(&left, &first, number).await {
             Err(why) => Entry::StartOverRefused { why },
             Ok(given) => {
                 let (failed, passed) = self.session.outlook().tests.unzip();
@@ -344,12 +346,14 @@ impl Driver {
     /// Puts the workspace back to its best state of the run, so that the run ends no worse.
     async fn restore_best(&mut self, number: u32) -> Result<(), DriveError> {
         let wanted = self.session.checkpoints().iter().find(|kept| kept.number == number).cloned();
-        let (Some(site), Some(best)) = (self.parts.site.clone(), wanted) else {
+        let (Some(site), Some(best), Some(left)) =
+            (self.parts.site.clone(), wanted, self.session.left().cloned())
+        else {
             return self.write(vec![Entry::BestLost { number, why: NO_FOLDER.to_owned() }]).await;
         };
         let attempt = self.session.engine().state().attempt;
-        let entry = match restore(&*site, &best, attempt).await {
-            Ok(()) => Entry::BestRestored { number },
+        let entry = match site.go_back(&left, &best, attempt).await {
+            Ok(_) => Entry::BestRestored { number },
             Err(why) => Entry::BestLost { number, why },
         };
         self.write(vec![entry]).await
@@ -357,14 +361,6 @@ impl Driver {
 }
 
 const NO_FOLDER: &str = "the workspace is not there";
-
-async fn restore(
-    site: &dyn Site,
-    to: &crate::entry::Checkpointed,
-    attempt: u32,
-) -> Result<(), String> {
-    site.give_up(to, attempt).await.map(drop)
-}
 
 fn finished(call_id: String, outcome: ToolOutcome, took_ms: u64) -> ToolFinished {
     ToolFinished {

@@ -85,6 +85,7 @@ impl Session {
         self.say(words);
         self.calls.clear();
         self.restarting = None;
+        self.left = None;
         self.forced = false;
         self.last_check = None;
         self.leave_best();

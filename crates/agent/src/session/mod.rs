@@ -18,6 +18,7 @@ use std::sync::Arc;
 use steersman_engine::{
     Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
 };
+use steersman_prompt::Mailbox;
 use steersman_wire::{Message, Part, Role};
 
 pub use calls::{CallState, OpenCall, make_ids_unique};
@@ -31,7 +32,6 @@ use crate::ending::Ending;
 use crate::entry::{
     Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied, ToolFinished,
 };
-use crate::mail::Mailbox;
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +106,8 @@ pub struct Session {
     pub(crate) held: Option<Decision>,
     /// What the agent that takes over is told, after the results of the turn.
     pub(crate) handed: Option<String>,
+    /// The state that is about to be left for another one, once it is kept.
+    pub(crate) left: Option<Checkpointed>,
     /// The state before the run could not be kept: nothing can be restored.
     pub(crate) unkept: bool,
     /// Model calls in a row that failed.
@@ -177,6 +179,7 @@ impl Session {
             restarting: None,
             held: None,
             handed: None,
+            left: None,
             unkept: false,
             failures: 0,
             heard: None,
@@ -220,10 +223,9 @@ impl Session {
             Entry::WaitEnded => self.phase = Phase::Call,
             Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
             Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
-            Entry::Mailed { letter } => self.mail.deliver(letter.clone()),
-            Entry::MailRead { agent } => self.mail.mark_read(agent),
+            Entry::Mailed { mail } => self.mail.fold(mail),
             Entry::HandedOver(handed) => self.hand_over(handed),
-            Entry::CheckpointFailed { .. } => self.miss_checkpoint(),
+            Entry::CheckpointFailed { why } => self.miss_checkpoint(why),
             Entry::BestRestored { number } | Entry::BestLost { number, .. } => {
                 self.outlook.best_restored = Some(*number);
             }
@@ -258,6 +260,7 @@ impl Session {
         self.held = None;
         self.failures = 0;
         self.heard = None;
+        self.left = None;
         self.conversation.push(replied.message.clone());
         self.phase = if self.calls.is_empty() { Phase::TurnOver } else { Phase::Tools };
     }
@@ -343,17 +346,28 @@ impl Session {
     }
 
     fn take_checkpoint(&mut self, checkpoint: &Checkpointed) {
-        if self.checkpoint_due == Some(ledger::BEST) {
+        let before_leaving = matches!(self.phase, Phase::Restoring { .. } | Phase::Closing { .. });
+        if self.checkpoint_due == Some(ledger::BEST) && !before_leaving {
             if let Some(best) = &mut self.best {
                 best.checkpoint = Some(checkpoint.number);
             }
         }
-        self.checkpoint_due = None;
+        if matches!(self.phase, Phase::Restoring { .. } | Phase::Closing { .. }) {
+            self.left = Some(checkpoint.clone());
+        } else {
+            self.checkpoint_due = None;
+        }
         self.checkpoints.push(checkpoint.clone());
     }
 
     /// Without the first state nothing can be restored; without a later one the best is not known.
-    fn miss_checkpoint(&mut self) {
+    fn miss_checkpoint(&mut self, why: &str) {
+        match &self.phase {
+            Phase::Restoring { .. } => return self.refuse_start_over(why),
+            // What cannot be kept is not left: the workspace stays as it is.
+            Phase::Closing { .. } => return self.best = None,
+            _ => {}
+        }
         if self.checkpoints.is_empty() {
             self.unkept = true;
         }
@@ -418,6 +432,12 @@ impl Session {
     #[must_use]
     pub fn conversation(&self) -> &[Message] {
         &self.conversation
+    }
+
+    /// The kept state that is about to be left for another one; `None` if none is.
+    #[must_use]
+    pub const fn left(&self) -> Option<&Checkpointed> {
+        self.left.as_ref()
     }
 
     /// The attempts that were given up.

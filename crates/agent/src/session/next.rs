@@ -92,6 +92,9 @@ impl Session {
             Phase::Closing { ending, why } => {
                 let restore = self.better_checkpoint();
                 let restore = restore.filter(|best| self.outlook.best_restored != Some(*best));
+                if restore.is_some() && self.left.is_none() {
+                    return Step::Checkpoint { label: "end of the run" };
+                }
                 Step::Close { ending: *ending, why: why.clone(), restore }
             }
             Phase::Ended => Step::Done,
@@ -116,6 +119,7 @@ impl Session {
     fn next_restore(&self, why: &str) -> Step {
         match self.may_start_over() {
             Err(why) => Step::Record(vec![Entry::StartOverRefused { why }]),
+            Ok(()) if self.left.is_none() => Step::Checkpoint { label: "end of the attempt" },
             Ok(()) => {
                 let asked = self.restarting.clone().unwrap_or_default();
                 let why = if asked.reason.is_empty() { why.to_owned() } else { asked.reason };
@@ -159,6 +163,7 @@ impl Session {
                 let text = format!("The arguments of {} are not valid: {why}", call.name);
                 finished(result(call, &text, true))
             }
+            Control::Report(_) => finished(result(call, "Noted.", false)),
             Control::Finish(_) | Control::AskUser(_) if !crate::control::yields(&self.calls) => {
                 finished(result(call, ALONE, true))
             }

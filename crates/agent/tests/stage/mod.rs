@@ -100,8 +100,9 @@ impl Site for Folder {
         })
     }
 
-    fn give_up<'a>(
+    fn go_back<'a>(
         &'a self,
+        _: &'a Checkpointed,
         to: &'a Checkpointed,
         attempt: u32,
     ) -> Work<'a, Result<GivenUp, String>> {
