@@ -108,7 +108,8 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(self.kind.describe())?;
-        if let Some(status) = self.status {
+        // An error in the middle of a stream began with success.
+        if let Some(status) = self.status.filter(|status| *status >= 300) {
             write!(to, " (HTTP {status})")?;
         }
         if self.message.is_empty() { Ok(()) } else { write!(to, ": {}", self.message) }
@@ -260,7 +261,7 @@ impl Format {
 }
 
 /// What a body that is no JSON says: the title of an HTML page, or its first words.
-fn plain(body: &[u8]) -> String {
+pub(crate) fn plain(body: &[u8]) -> String {
     let start = String::from_utf8_lossy(&body[..body.len().min(16 * 1024)]);
     let lower = start.to_ascii_lowercase();
     if !lower.contains("<html") && !lower.trim_start().starts_with("<!doctype") {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::failure::Reported;
+use crate::failure::{Reported, plain};
 use crate::formats::{self, Assemble};
 use crate::json::{EXCERPT, cut};
 use crate::sse::Events;
@@ -170,7 +170,6 @@ fn parse(bytes: &[u8]) -> Result<Value, String> {
 }
 
 fn not_json(what: &'static str, problem: String, bytes: &[u8]) -> WireError {
-    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * EXCERPT)]);
-    let excerpt = crate::redact(&cut(start.trim(), EXCERPT));
+    let excerpt = crate::redact(&cut(&plain(bytes), EXCERPT));
     WireError::NotJson { what, problem, excerpt }
 }

@@ -65,7 +65,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
     let why = body.remove("incomplete_details");
     let why = why.as_ref().map(|why| text(why, "reason")).filter(|why| !why.is_empty());
     match (status.as_str(), why) {
-        ("in_progress" | "queued", None) => {}
+        ("in_progress" | "queued", _) => {}
         (status, why) => answer.stopped(why.unwrap_or(status)),
     }
     body.retain(|key, value| !NOISE.contains(&key.as_str()) && !is_blank(value));

@@ -1,0 +1,6 @@
+//! Tests of the client against real servers over loopback.
+
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod failures;
