@@ -1,285 +1,77 @@
 //! States of the workspace, kept as git objects.
+//!
+//! A checkpoint is a commit whose tree is the workspace, byte for byte: no filters, no hooks, no
+//! index. Its message holds what a tree cannot say. Refs lie under `refs/steersman/<session>/`.
 
-use std::fmt;
-use std::io;
+mod copy;
+mod diff;
+mod error;
+mod message;
+mod record;
+mod restore;
+mod rules;
+mod scan;
+mod store;
+mod take;
+
+pub use error::CheckpointError;
+pub use record::{
+    Change, Checkpoint, CheckpointLimits, Copied, CopyLimits, Kept, Left, Patch, Restored, Skipped,
+    Storage, Uncovered,
+};
+
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fd::OwnedFd;
 
 use crate::Workspace;
-
-/// Where checkpoints are kept. Its text tells the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Storage {
-    /// In the repository that holds the workspace, under `refs/steersman/`.
-    Repository {
-        /// The repository's folder for git's own files, shared by its worktrees.
-        git_dir: PathBuf,
-    },
-    /// In a bare repository of our own.
-    Private {
-        /// Its folder.
-        git_dir: PathBuf,
-        /// Why the workspace's repository is not used.
-        why: String,
-    },
-}
-
-impl Storage {
-    /// The folder to give to `git --git-dir`.
-    pub fn git_dir(&self) -> &Path {
-        match self {
-            Self::Repository { git_dir } | Self::Private { git_dir, .. } => git_dir,
-        }
-    }
-}
-
-impl fmt::Display for Storage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Repository { git_dir } => {
-                write!(out, "checkpoints are kept in {} under refs/steersman", git_dir.display())
-            }
-            Self::Private { git_dir, why } => {
-                write!(out, "checkpoints are kept in {}: {why}", git_dir.display())
-            }
-        }
-    }
-}
-
-/// What checkpoints cover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CheckpointLimits {
-    /// Largest file that is covered; 32 MiB by default. Each is held in memory once.
-    pub max_file_bytes: u64,
-    /// Most bytes covered in all; 4 GiB by default. What is beyond is left uncovered.
-    pub max_total_bytes: u64,
-    /// Most files and folders; 500,000 by default. With more, taking a checkpoint fails.
-    pub max_entries: usize,
-    /// Largest ignored file that is covered (`.env`); 1 MiB by default.
-    pub max_ignored_file_bytes: u64,
-    /// Most bytes of ignored files that are covered in all; 32 MiB by default.
-    pub max_ignored_bytes: u64,
-}
-
-impl Default for CheckpointLimits {
-    fn default() -> Self {
-        const MIB: u64 = 1024 * 1024;
-        Self {
-            max_file_bytes: 32 * MIB,
-            max_total_bytes: 4096 * MIB,
-            max_entries: 500_000,
-            max_ignored_file_bytes: MIB,
-            max_ignored_bytes: 32 * MIB,
-        }
-    }
-}
-
-/// A state of the workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// The commit's id, 40 hexadecimal digits. Its tree is the workspace.
-    pub id: String,
-    /// The number within the session, from 1; the ref ends in it.
-    pub number: u32,
-    /// What the caller called it.
-    pub label: String,
-    /// Files and symlinks covered.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What is not covered, at most 1,000, by path. Ignored folders are not named.
-    pub skipped: Vec<Skipped>,
-    /// How many more are not covered.
-    pub more_skipped: u64,
-}
-
-/// Something that a checkpoint does not cover, and that restoring it leaves alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// The path from the workspace's root.
-    pub path: PathBuf,
-    /// Why.
-    pub why: Uncovered,
-}
-
-/// Why a checkpoint does not cover something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Uncovered {
-    /// The user may not read it.
-    Unreadable,
-    /// The file is larger than [`CheckpointLimits::max_file_bytes`], or what is covered
-    /// would have come to more than [`CheckpointLimits::max_total_bytes`].
-    TooLarge,
-    /// An ignored file beyond the bounds of ignored files.
-    Ignored,
-    /// A pipe, socket or device.
-    Special,
-    /// It changed each time it was read.
-    Changing,
-}
-
-/// What restoring did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Restored {
-    /// Files and symlinks written.
-    pub written: Vec<PathBuf>,
-    /// Files and symlinks removed, for they were made since.
-    pub removed: Vec<PathBuf>,
-    /// Files and folders that only got their permissions back.
-    pub permissions: Vec<PathBuf>,
-    /// What may differ from the state at the checkpoint: at most 1,000.
-    pub left: Vec<Left>,
-}
-
-/// Something that restoring left as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
-    /// The path from the workspace's root.
-    pub path: PathBuf,
-    /// Why, in words for a user.
-    pub why: String,
-}
-
-/// What changed in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It is new.
-    Added,
-    /// It is gone.
-    Removed,
-    /// Its content, kind or permission to execute differs.
-    Modified,
-}
-
-/// The difference between two checkpoints.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patch {
-    /// In git's format, at most as long as asked for; then a last line says so.
-    pub text: String,
-    /// Whether the text was cut.
-    pub cut: bool,
-    /// The files that differ, at most 10,000, by path.
-    pub files: Vec<(PathBuf, Change)>,
-    /// Lines added, in files that are text.
-    pub insertions: usize,
-    /// Lines removed, in files that are text.
-    pub deletions: usize,
-}
-
-/// What to keep under a name of its own.
-#[derive(Debug, Clone, Copy)]
-pub enum Kept<'a> {
-    /// A checkpoint, as a ref to its commit.
-    Checkpoint(&'a Checkpoint),
-    /// A patch's text, as a ref to a blob: `git cat-file -p REF | git apply`.
-    Patch(&'a Patch),
-}
-
-/// How much of what ignore rules hide goes into a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyLimits {
-    /// Most bytes of ignored files; files whose blocks are shared do not count.
-    pub max_bytes: u64,
-    /// Most ignored files.
-    pub max_files: usize,
-}
-
-impl Default for CopyLimits {
-    fn default() -> Self {
-        Self { max_bytes: 2 * 1024 * 1024 * 1024, max_files: 200_000 }
-    }
-}
-
-/// A copy of a checkpoint in another folder.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Copied {
-    /// Files and symlinks from the checkpoint.
-    pub files: u64,
-    /// Ignored files copied from the workspace as it is now.
-    pub ignored_files: u64,
-    /// Bytes of ignored files that share no blocks with the original.
-    pub ignored_bytes: u64,
-    /// Ignored files and folders left out, for a bound was reached; at most 1,000.
-    pub left_out: Vec<PathBuf>,
-}
-
-/// Why a checkpoint could not be taken, restored or shown.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckpointError {
-    /// The session's name cannot be part of a ref.
-    #[error("`{name}` cannot name a ref: use letters, digits, `-` and `_`, at most 100 of them")]
-    BadName {
-        /// The name.
-        name: String,
-    },
-    /// The store could not be opened or used.
-    #[error("cannot {what} in {}: {why}", git_dir.display())]
-    Store {
-        /// What was tried.
-        what: &'static str,
-        /// Where.
-        git_dir: PathBuf,
-        /// What git said.
-        why: String,
-    },
-    /// The folder holds more than a checkpoint covers.
-    #[error(
-        "the workspace holds more than {limit} files and folders that are not ignored; open a \
-         smaller folder or ignore what is not source"
-    )]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-    /// The checkpoint is not in the store, or not one of ours.
-    #[error("`{id}` is no checkpoint here: {why}")]
-    Unknown {
-        /// Its id.
-        id: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// Restoring would fail or lose something; nothing was touched.
-    #[error("nothing was restored, for {} of the changes cannot be made: {}", .0.len(), first(.0))]
-    Refused(Vec<Left>),
-    /// The folder for a copy is not empty.
-    #[error("`{}` is not an empty folder", path.display())]
-    NotEmpty {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file could not be read or written. When this ends a restore, restoring again goes on.
-    #[error("cannot {what} `{}`: {source}", path.display())]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// The path, from the workspace's root where it is inside.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-fn first(refused: &[Left]) -> String {
-    let shown: Vec<_> = refused
-        .iter()
-        .take(5)
-        .map(|left| format!("`{}`: {}", left.path.display(), left.why))
-        .collect();
-    shown.join("; ")
-}
+use crate::surroundings::Surroundings;
+use store::Store;
+use take::Cache;
 
 /// The checkpoints of one session.
+///
+/// Its calls are synchronous and take turns.
 #[derive(Debug)]
 pub struct Checkpoints {
+    session: String,
+    /// What the names of the refs start with, with a slash at the end.
+    prefix: String,
     storage: Storage,
+    private_dir: PathBuf,
+    limits: CheckpointLimits,
+    /// The folder that is covered.
+    tree: Tree,
+    state: Mutex<State>,
 }
 
-#[expect(clippy::todo, unused_variables, reason = "filled in by the next commits")]
+/// An open folder that checkpoints are of.
+#[derive(Debug)]
+struct Tree {
+    root: PathBuf,
+    dir: OwnedFd,
+    /// Where ignore rules outside the folder come from: the folder itself, but for a copy the
+    /// folder it was copied from.
+    origin: PathBuf,
+    surroundings: Surroundings,
+}
+
+struct State {
+    store: Store,
+    cache: Cache,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
 impl Checkpoints {
-    /// Opens the session's checkpoints.
+    /// Opens the session's checkpoints: in the repository that the workspace lies in, or, where
+    /// there is none or it cannot be used, in a bare repository in `private_dir`, which is made if
+    /// it is not there, for this user alone. [`Checkpoints::storage`] says which.
     ///
     /// # Errors
     /// The session's name cannot be part of a ref, or neither store can be opened.
@@ -288,37 +80,73 @@ impl Checkpoints {
         session: &str,
         private_dir: &Path,
     ) -> Result<Self, CheckpointError> {
-        todo!()
+        let name = named(session)?;
+        let surroundings = workspace.surroundings.clone();
+        let (store, storage) = store::open(&surroundings, private_dir)?;
+        Ok(Self {
+            session: name.to_owned(),
+            prefix: format!("refs/steersman/{name}/"),
+            storage,
+            private_dir: private_dir.to_owned(),
+            limits: CheckpointLimits::default(),
+            tree: Tree::of(workspace, workspace.root(), surroundings)?,
+            state: Mutex::new(State { store, cache: Cache::default() }),
+        })
     }
-    /// The same store and session for a copy of the workspace, with numbers of its own.
+
+    /// The same store and session for a copy of the workspace, with numbers of its own. What is
+    /// taken there can be restored here, and the other way round.
     ///
     /// # Errors
-    /// As [`Checkpoints::open`].
+    /// The name cannot be part of a ref, or the store cannot be opened once more.
     pub fn beside(&self, copy: &Workspace, attempt: &str) -> Result<Self, CheckpointError> {
-        todo!()
+        let name = named(attempt)?;
+        let surroundings = self.tree.surroundings.clone();
+        let store = store::reopen(&self.storage)?;
+        Ok(Self {
+            session: self.session.clone(),
+            prefix: format!("refs/steersman/{}/attempt-{name}/", self.session),
+            storage: self.storage.clone(),
+            private_dir: self.private_dir.clone(),
+            limits: self.limits,
+            tree: Tree::of(copy, &self.tree.origin, surroundings)?,
+            state: Mutex::new(State { store, cache: Cache::default() }),
+        })
     }
+
     /// Sets what is covered from now on.
     pub fn set_limits(&mut self, limits: CheckpointLimits) {
-        todo!()
+        self.limits = limits;
     }
+
     /// Where they are kept.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
-    /// Keeps the workspace as it is now.
+
+    /// Keeps the workspace as it is now. Files that have not changed since the last checkpoint
+    /// (size, times, inode) are not read again.
     ///
     /// # Errors
-    /// The workspace cannot be read or the store not written.
+    /// The workspace holds too much or cannot be read, or the store cannot be written.
     pub fn take(&self, label: &str) -> Result<Checkpoint, CheckpointError> {
-        todo!()
+        let state = &mut *self.state();
+        take::take(self, state, label)
     }
-    /// Makes the workspace what it was at the checkpoint.
+
+    /// Makes the workspace what it was at the checkpoint: contents, permissions, symlinks and
+    /// empty folders. Files made since are removed, unless they are ignored. What the checkpoint
+    /// does not cover is left alone and named. Git's own files are not touched.
+    ///
+    /// When it is interrupted, restoring again finishes it.
     ///
     /// # Errors
-    /// Refused before anything was touched, or a file could not be written.
+    /// [`CheckpointError::Refused`] before anything was touched; else a file could not be written.
     pub fn restore(&self, checkpoint: &Checkpoint) -> Result<Restored, CheckpointError> {
-        todo!()
+        let state = &mut *self.state();
+        restore::restore(&self.tree, state, checkpoint)
     }
+
     /// What changed from `a` to `b`, as a patch of at most `max_bytes`.
     ///
     /// # Errors
@@ -329,30 +157,52 @@ impl Checkpoints {
         b: &Checkpoint,
         max_bytes: usize,
     ) -> Result<Patch, CheckpointError> {
-        todo!()
+        diff::diff(&self.state().store, a, b, max_bytes)
     }
-    /// Keeps something under `refs/steersman/<session>/kept/<name>`, and returns the ref.
+
+    /// Keeps something under `refs/steersman/<session>/kept/<name>`, in the place of what was kept
+    /// there before, and returns the ref.
     ///
     /// # Errors
-    /// The name cannot be part of a ref, or the store not be written.
+    /// The name cannot be part of a ref, or the store cannot be written.
     pub fn keep(&self, name: &str, what: Kept<'_>) -> Result<String, CheckpointError> {
-        todo!()
+        let reference = format!("refs/steersman/{}/kept/{}", self.session, named(name)?);
+        let state = self.state();
+        let id = match what {
+            Kept::Checkpoint(checkpoint) => state.store.commit(&checkpoint.id)?,
+            Kept::Patch(patch) => state.store.write_blob(patch.text.as_bytes())?,
+        };
+        state.store.set_ref(&reference, id)?;
+        Ok(reference)
     }
-    /// The session's checkpoints by number.
+
+    /// The session's checkpoints by number, without those of copies.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The store cannot be read. A ref that is no checkpoint is passed over.
     pub fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {
-        todo!()
+        let state = self.state();
+        let numbers = state.store.numbers(&self.prefix)?;
+        let found = numbers.into_iter().filter_map(|(number, id)| {
+            state.store.record(id).ok().map(|message| message.checkpoint(id, number))
+        });
+        Ok(found.collect())
     }
-    /// Deletes every ref of the session; git removes the objects when it next collects garbage.
+
+    /// Deletes every ref of the session, and returns how many there were. Git removes the objects
+    /// when it next collects garbage.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn forget(&self) -> Result<usize, CheckpointError> {
-        todo!()
+        let state = &mut *self.state();
+        state.cache = Cache::default();
+        state.store.delete_refs(&format!("refs/steersman/{}/*", self.session))
     }
-    /// Copies the checkpoint, and what ignore rules hide in the workspace now, into an empty folder.
+
+    /// Copies the checkpoint into an empty folder, which is made if it is not there, and with it
+    /// what ignore rules hide in the workspace as it is now (built files, installed packages), so
+    /// that work can go on there. Git's own files are not copied.
     ///
     /// # Errors
     /// The folder is not empty or cannot be written.
@@ -362,6 +212,35 @@ impl Checkpoints {
         folder: &Path,
         limits: CopyLimits,
     ) -> Result<Copied, CheckpointError> {
-        todo!()
+        let state = &mut *self.state();
+        copy::copy(&self.tree, state, checkpoint, (folder, limits))
     }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What a panic could leave behind is a cache, which is checked before it is used.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tree {
+    fn of(
+        workspace: &Workspace,
+        origin: &Path,
+        surroundings: Surroundings,
+    ) -> Result<Self, CheckpointError> {
+        let root = workspace.root().to_owned();
+        let dir = workspace.beneath.dir().try_clone();
+        let dir = dir.map_err(|source| error::io_error("open", &root, source))?;
+        Ok(Self { root, dir, origin: origin.to_owned(), surroundings })
+    }
+}
+
+/// Refuses what cannot be part of a ref.
+fn named(name: &str) -> Result<&str, CheckpointError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if name.is_empty() || name.len() > 100 || !name.bytes().all(allowed) {
+        let name = name.chars().take(100).filter(|c| !c.is_control()).collect();
+        return Err(CheckpointError::BadName { name });
+    }
+    Ok(name)
 }

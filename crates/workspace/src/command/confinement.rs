@@ -88,9 +88,9 @@ pub(super) use landlocked::{probe, restrict};
 #[cfg(target_os = "linux")]
 mod landlocked {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
-        PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
-        RulesetError, RulesetStatus, Scope,
+        ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath,
+        PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+        RulesetStatus, Scope,
     };
 
     use super::{Confinement, Network, Path, Writable};
@@ -170,7 +170,6 @@ mod landlocked {
                 return unavailable("Landlock is switched off (kernel parameter `lsm=`)".into());
             }
             LandlockStatus::Available { effective_abi, .. } => effective_abi as i32,
-            _ => return unavailable("this kernel's Landlock is of an unknown kind".into()),
         };
         if abi < 2 {
             let why = "Landlock ABI 1 forbids moving files between folders; Linux 5.19 has ABI 2";
