@@ -40,8 +40,8 @@ mod tests {
     #[test]
     fn names_fit_model_servers_and_stay_apart() {
         check("files", "read_file", "mcp__files__read_file");
-        check("files", "read.file", "mcp__files__read_file_e4b90dfe");
-        check("files", "read/file", "mcp__files__read_file_2a8ff78f");
+        check("files", "read.file", "mcp__files__read_file_ca3d887a");
+        check("files", "read/file", "mcp__files__read_file_d3f72a71");
         let long = prefixed("a", &"x".repeat(100));
         assert_eq!(long.len(), MAX_TOOL_NAME_BYTES);
         assert_ne!(long, prefixed("a", &"x".repeat(101)));
