@@ -1,5 +1,7 @@
 //! What any store has to do, and what the one on disk bears.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
 mod conformance;
 mod faults;
 mod properties;
