@@ -198,8 +198,11 @@ impl<T> Document<T> {
     }
 
     fn finding(&self, names: &[&str], what: String, at: impl Fn(&Given) -> Span) -> Finding {
-        let shown = path::join(names.iter().copied());
         let nearest = (1..=names.len()).rev().find_map(|count| self.find(&names[..count]));
+        let shown = match nearest.filter(|given| given.names.len() == names.len()) {
+            Some(given) => given.shown.clone(),
+            None => path::join(names.iter().copied()),
+        };
         let span = nearest.map_or(Span::default(), at);
         Finding::error(&self.text.source(), span, shown, what)
     }

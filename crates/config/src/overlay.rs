@@ -192,6 +192,13 @@ impl<'s, 'a> Overlay<'s, 'a> {
             let mut names = place.names.clone();
             names.push(format!("[{at}]"));
             let item = Place { names, shown: format!("{}[{at}]", place.shown), node };
+            // What a policy's check says of an item has another path.
+            if self.shape.is_some() {
+                let (span, names) = (item.node.span, item.names.clone());
+                let (shown, key) = (item.shown.clone(), span);
+                let given = Given { span, key, names, shown, former: false };
+                self.given.insert(item.names.join("."), given);
+            }
             let mut json = Json::Null;
             self.value(&item, shape, false, &mut json);
             list.push(json);

@@ -66,10 +66,21 @@ fn named(kind: Kind, name: &str, text: &str) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, parts, templates};
+    use super::{FILES, named, parts, templates};
+    use crate::part::{Kind, Origin, Part};
+    use crate::template::Template;
 
     #[test]
     fn every_built_in_file_can_be_read() {
+        for (kind, name, text) in FILES {
+            let (origin, text) = (Origin::BuiltIn, named(*kind, name, text));
+            let found = match kind {
+                Kind::Template => Template::parse(name, origin, text).err(),
+                kind => Part::parse(*kind, name, origin, text).err(),
+            };
+            let found: Vec<_> = found.iter().flatten().map(ToString::to_string).collect();
+            assert!(found.is_empty(), "{}", found.join("\n"));
+        }
         assert_eq!(parts().len() + templates().len(), FILES.len());
         for part in parts() {
             assert!(!part.body().is_empty(), "{}", part.name);

@@ -14,11 +14,11 @@ const LOOK: usize = 2048;
 /// Words up to here count twice, in bytes: the sentence that says what to do.
 const OPENING: usize = 100;
 
-/// Points for the kind of task.
-const KIND: u32 = 2;
+/// Points for the kind of task: less than for any word in the opening.
+const KIND: u32 = 1;
 
 /// Points from which a template is taken.
-const LEAST: u32 = 2;
+const LEAST: u32 = 1;
 
 /// The template that is taken if none suits.
 const FALLBACK: &str = "general";
@@ -68,7 +68,7 @@ fn name(kind: TaskType) -> &'static str {
 /// templates. The same task and templates always give the same choice.
 ///
 /// A phrase counts as many points as it has words, twice in the task's first 100 bytes; the kind
-/// of task counts 2. The first 2 KiB of the task are looked at.
+/// of task counts 1. The first 2 KiB of the task are looked at.
 #[must_use]
 pub fn choose<'t>(task: &str, templates: &'t [Arc<Template>]) -> Option<Choice<'t>> {
     let task = &task[..task.floor_char_boundary(LOOK)];
@@ -89,7 +89,8 @@ pub fn choose<'t>(task: &str, templates: &'t [Arc<Template>]) -> Option<Choice<'
     let fallback = || judged.iter().find(|judged| judged.template.name() == FALLBACK);
     let found = own.or_else(|| best(false)).or_else(|| best(true));
     let found = found.or_else(fallback).or(judged.first())?;
-    let task_type = found.template.task_types().contains(&kind).then_some(kind);
+    let speaks = kind != TaskType::General && found.template.task_types().contains(&kind);
+    let task_type = speaks.then_some(kind);
     Some(Choice { template: found.template, words: found.words.clone(), task_type })
 }
 

@@ -23,6 +23,9 @@ const ALWAYS: &str = "core";
 /// The feature after which it is told how the model signals.
 const PROTOCOL: &str = "continuation_protocol";
 
+/// The tool by which a model signals.
+const SIGNAL_TOOL: &str = "report_progress";
+
 /// The feature about tools; without tools there is nothing to say.
 const TOOLS: &str = "tool_guidelines";
 
@@ -263,16 +266,16 @@ impl Composer<'_, '_> {
     fn section(&mut self, part: &Part) -> Result<(), PromptError> {
         self.heading(part.front.title.as_deref());
         self.body(part)?;
-        match self.request.model {
-            Some(model) if part.name == PROTOCOL => self.hint(match model.signal {
-                Signal::ToolCall => "signal_tool_call",
-                Signal::StructuredOutput => "signal_structured_output",
-                Signal::Text => "signal_text",
-            }),
-            // Text is what every model can write.
-            None if part.name == PROTOCOL => self.hint("signal_text"),
-            _ => Ok(()),
+        if part.name != PROTOCOL {
+            return Ok(());
         }
+        let has_tool = || self.request.tools.iter().any(|tool| tool.name == SIGNAL_TOOL);
+        self.hint(match self.request.model.map(|model| model.signal) {
+            Some(Signal::ToolCall) if has_tool() => "signal_tool_call",
+            Some(Signal::StructuredOutput) => "signal_structured_output",
+            // Text is what every model can write.
+            _ => "signal_text",
+        })
     }
 
     /// What the model's profile calls for.

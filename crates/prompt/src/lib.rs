@@ -28,7 +28,9 @@ pub use choose::{Choice, choose};
 pub use compose::{ComposeRequest, MAX_PROMPT_BYTES, Parameter, parameters};
 pub use error::PromptError;
 pub use library::{Library, PromptFile};
-pub use mailbox::{Draft, Mail, MailEntry, MailError, Mailbox};
+pub use mailbox::{
+    Draft, MAX_MAILS, MAX_SUBJECT, MAX_TEXT as MAX_MAIL_TEXT, Mail, MailEntry, MailError, Mailbox,
+};
 pub use part::{Kind, Origin};
 pub use profile::{Profile, ProfileSettings, Signal, ToolCalls};
 pub use registry::{

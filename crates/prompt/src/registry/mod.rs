@@ -19,7 +19,7 @@ pub use approval::{AllowRule, Approval, ApprovalMode, ToolFilter};
 pub use mcp::{McpServer, McpTransport};
 pub use model::{Model, Price, Provider};
 
-use crate::compose::{self, ComposeRequest};
+use crate::compose;
 use crate::error::PromptError;
 use crate::folder::read_file;
 use crate::library::{Library, with_near};
@@ -206,14 +206,6 @@ impl Registry {
                 findings.push(with_near(finding, parameter, known.into_iter(), "parameters"));
             }
         }
-    }
-
-    /// The request for an agent's prompt as far as the registry knows it; see [`Agent::request`].
-    ///
-    /// # Errors
-    /// [`PromptError::Unknown`].
-    pub fn request(&self, agent: &str) -> Result<ComposeRequest<'_>, PromptError> {
-        Ok(self.agent(agent)?.request(&[]))
     }
 }
 
