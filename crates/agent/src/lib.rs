@@ -10,8 +10,10 @@ mod driver;
 mod ending;
 mod entry;
 mod log;
+mod models;
 mod owner;
 pub mod rehearsal;
+mod roster;
 mod seam;
 mod session;
 pub mod tools;
@@ -25,7 +27,9 @@ pub use entry::{
     Opened, Prices, Replied, TakenUp, ToolFinished, VERSION,
 };
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
+pub use models::{Models, ServedModel};
 pub use owner::random;
+pub use roster::{Circumstances, Roster};
 pub use seam::{
     Agents, CheckOutcome, Face, GivenUp, Model, ModelCall, Site, ToolOutcome, Toolbox, Unwatched,
     Work,
