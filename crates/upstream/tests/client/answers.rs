@@ -111,8 +111,8 @@ async fn answers_are_read_however_they_come() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_marked() {
-    let body =
-        b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"},\
+        \"finish_reason\":\"stop\"}]}\n\n";
     let server =
         ScriptedServer::start(vec![Reply::raw("text/event-stream", &body[..])]).await.unwrap();
     let endpoint = Endpoint::new(Format::OpenAiChat, &server.base_url()).unwrap();
