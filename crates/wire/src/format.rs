@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Format {
-    /// `OpenAI` Chat Completions, which most other servers speak: llama.cpp, vLLM, Ollama, LM Studio.
+    /// `OpenAI` Chat Completions, which most others speak: llama.cpp, vLLM, Ollama, LM Studio.
     #[serde(rename = "openai")]
     OpenAiChat,
     /// `OpenAI` Responses.

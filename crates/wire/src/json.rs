@@ -5,6 +5,21 @@ use serde_json::{Map, Value};
 /// Texts read out of errors and excerpts are cut here, in characters.
 pub(crate) const EXCERPT: usize = 200;
 
+/// How deep JSON of a server may nest. What is kept of it is stored inside other JSON, and parsers
+/// stop at 128 levels: what is read once must be readable from a journal.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Whether a value nests no deeper than `levels`.
+pub(crate) fn is_shallow(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(list) => levels > 0 && list.iter().all(|one| is_shallow(one, levels - 1)),
+        Value::Object(object) => {
+            levels > 0 && object.values().all(|one| is_shallow(one, levels - 1))
+        }
+        _ => true,
+    }
+}
+
 /// The text at `key`; empty if there is none.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()

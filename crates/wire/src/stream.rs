@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::failure::{Reported, plain};
 use crate::formats::{self, Assemble};
-use crate::json::{EXCERPT, cut};
+use crate::json::{EXCERPT, MAX_DEPTH, cut, is_shallow};
 use crate::sse::Events;
 use crate::{Answer, Format, WireError};
 
@@ -159,13 +159,17 @@ fn partial(format: Format, assembly: &dyn Assemble) -> Answer {
 
 /// Parses JSON; bytes that are no UTF-8 become U+FFFD.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
-    match serde_json::from_slice(bytes) {
-        Ok(value) => Ok(value),
-        Err(error) => match std::str::from_utf8(bytes) {
-            Ok(_) => Err(error.to_string()),
-            Err(_) => serde_json::from_str(&String::from_utf8_lossy(bytes))
-                .map_err(|error| error.to_string()),
-        },
+    let parsed = match serde_json::from_slice(bytes) {
+        Err(_) if std::str::from_utf8(bytes).is_err() => {
+            serde_json::from_str(&String::from_utf8_lossy(bytes))
+        }
+        parsed => parsed,
+    };
+    let value = parsed.map_err(|error| error.to_string())?;
+    if is_shallow(&value, MAX_DEPTH) {
+        Ok(value)
+    } else {
+        Err(format!("nested deeper than {MAX_DEPTH} levels"))
     }
 }
 

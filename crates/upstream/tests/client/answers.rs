@@ -86,8 +86,8 @@ async fn connections_are_used_again() {
 
 #[tokio::test]
 async fn answers_are_read_however_they_come() {
-    let frames =
-        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let frames = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\
+        \"finish_reason\":\"stop\"}]}\n\n";
     let lines = "{\"message\":{\"content\":\"Hi\"}}\n{\"done\":true,\"done_reason\":\"stop\"}\n";
     let whole = "{\"choices\":[{\"message\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}";
     let script = vec![
@@ -111,7 +111,8 @@ async fn answers_are_read_however_they_come() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_marked() {
-    let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"},\
+        \"finish_reason\":\"stop\"}]}\n\n";
     let server =
         ScriptedServer::start(vec![Reply::raw("text/event-stream", &body[..])]).await.unwrap();
     let endpoint = Endpoint::new(Format::OpenAiChat, &server.base_url()).unwrap();

@@ -33,6 +33,20 @@ fn a_stream_that_ends_early_is_a_failure() {
     }
 }
 
+/// What can be read can be stored and read back, however deep it nests.
+#[test]
+fn what_nests_too_deep_is_no_answer() {
+    let nested = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(r#"{{"content": [{{"type": "new", "x": {open}{close}}}]}}"#)
+    };
+    let answer = Format::Anthropic.answer(nested(60).as_bytes()).unwrap();
+    let stored = serde_json::to_string(&answer).unwrap();
+    assert_eq!(serde_json::from_str::<steersman_wire::Answer>(&stored).unwrap(), answer);
+    let error = Format::Anthropic.answer(nested(62).as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("nested deeper than 64 levels"), "{error}");
+}
+
 fn read_everything(bytes: &[u8]) {
     for format in Format::ALL {
         let _ = format.answer(bytes);
@@ -46,8 +60,27 @@ fn read_everything(bytes: &[u8]) {
     }
 }
 
+fn bounded() -> ProptestConfig {
+    ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// What replaces a piece of an answer.
+fn odd() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "null",
+        "[]",
+        "{}",
+        "\"",
+        "1e999",
+        "-1",
+        "data: {\"error\":1}\n\n",
+        "\u{fffd}",
+    ])
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(bounded())]
 
     #[test]
     fn chunks_of_any_size_give_the_same(
@@ -79,7 +112,7 @@ proptest! {
         pick in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
         len in 0..20_usize,
-        put in prop::sample::select(vec!["", "null", "[]", "{}", "\"", "1e999", "-1", "data: {\"error\":1}\n\n", "\u{fffd}"]),
+        put in odd(),
     ) {
         let cases = answers();
         let case = pick.get(&cases);

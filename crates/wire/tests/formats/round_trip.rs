@@ -73,7 +73,9 @@ fn blocks_of_one_format_do_not_reach_another() {
         let Ok(answer) = case.read(usize::MAX) else { continue };
         for format in Format::ALL.into_iter().filter(|format| *format != case.format) {
             let body = sent_back(format, &answer.message).to_string();
-            for word in ["signature", "encrypted_content", "thoughtSignature", "annotations"].map(|key| format!("\"{key}\":")) {
+            for word in ["signature", "encrypted_content", "thoughtSignature", "annotations"]
+                .map(|key| format!("\"{key}\":"))
+            {
                 assert!(!body.contains(&word), "{} as {format}: {body}", case.path.display());
             }
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::Delta;
 use crate::failure::Reported;
 use crate::formats::Assemble;
-use crate::json::{append, text};
+use crate::json::{MAX_DEPTH, append, is_shallow, text};
 
 /// The body so far.
 #[derive(Debug, Default)]
@@ -77,7 +77,8 @@ impl Assemble for Assembly {
             let mut fields = block.fields.clone();
             if !block.input.is_empty() {
                 let input = serde_json::from_str(&block.input);
-                let input = input.ok().filter(Value::is_object);
+                let fits = |input: &Value| input.is_object() && is_shallow(input, MAX_DEPTH - 4);
+                let input = input.ok().filter(fits);
                 fields.insert("input".into(), input.unwrap_or_else(|| block.input.clone().into()));
             }
             Value::Object(fields)

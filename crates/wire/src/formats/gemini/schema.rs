@@ -63,11 +63,9 @@ impl Adapter<'_> {
         for (key, value) in schema {
             match key.as_str() {
                 "type" => types(value, &mut adapted),
-                "enum" => {
-                    // Only texts can be listed.
-                    if value.as_array().is_some_and(|all| all.iter().all(Value::is_string)) {
-                        adapted.insert("enum".into(), value.clone());
-                    }
+                // Only texts can be listed.
+                "enum" if is_texts(value) => {
+                    adapted.insert("enum".into(), value.clone());
                 }
                 "const" if value.is_string() => {
                     adapted.insert("enum".into(), json!([value]));
@@ -137,6 +135,10 @@ impl Adapter<'_> {
             adapted.extend(only);
         }
     }
+}
+
+fn is_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
 }
 
 /// One type, and whether it may be null.

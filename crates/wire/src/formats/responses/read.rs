@@ -98,7 +98,7 @@ fn read_item(item: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
                 None => made_id(answer, index, &name, &arguments),
             };
             let known = ["type", "id", "status", "call_id", "name", "arguments"];
-            let raw = holds_more(&item, &known).then(|| Raw { format: FORMAT, value: item });
+            let raw = holds_more(&item, &known).then_some(Raw { format: FORMAT, value: item });
             parts.push(Part::ToolCall { id, name, arguments, raw });
         }
         _ => parts.push(Part::Other { format: FORMAT, value: item }),
