@@ -179,8 +179,9 @@ fn a_link_that_changes_meanwhile_leads_nowhere() {
     let place = tangled();
     let workspace = place.workspace();
     let secret = place.root.with_file_name("secret");
+    place.link("folder", "swapped");
+    let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let done = std::sync::atomic::AtomicBool::new(false);
         let swapping = scope.spawn(|| {
             use std::sync::atomic::Ordering::Relaxed;
             let (link, other) = (place.path("swapped"), place.path("swapping"));
