@@ -92,7 +92,7 @@ impl Beneath {
     pub(crate) fn find(&self, path: &str, missing: Missing) -> Result<Place, WorkspaceError> {
         let names = self.names(path)?;
         let mut walk = Walk { beneath: self, given: path, above: Vec::new(), links: 0, missing };
-        let place = walk.to_end(names)?;
+        let place = walk.go(names)?;
         let is_folder = |stat: &Stat| FileType::from_raw_mode(stat.st_mode).is_dir();
         if path.ends_with('/') && !place.stat.as_ref().is_none_or(is_folder) {
             return Err(WorkspaceError::NotAFolder { path: path.into() });
@@ -202,7 +202,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn to_end(&mut self, mut names: VecDeque<OsString>) -> Result<Place, WorkspaceError> {
+    fn go(&mut self, mut names: VecDeque<OsString>) -> Result<Place, WorkspaceError> {
         while let Some(name) = names.pop_front() {
             if name == ".." {
                 self.above.pop().ok_or_else(|| self.outside())?;
@@ -214,7 +214,10 @@ impl Walk<'_> {
                 Some(FileType::Symlink) => self.follow(&name, &mut names)?,
                 _ if names.is_empty() => return self.place(Some(name), stat),
                 Some(FileType::Directory) => self.enter(name)?,
-                None if self.missing == Missing::Made && !self.in_git(Some(&name)) => {
+                None if self.missing == Missing::Made => {
+                    if is_in_git(&self.path(Some(&name))) {
+                        return Err(WorkspaceError::Git { path: self.given.into() });
+                    }
                     self.make(&name)?;
                     self.enter(name)?;
                 }
@@ -291,10 +294,6 @@ impl Walk<'_> {
 
     fn path(&self, name: Option<&OsStr>) -> PathBuf {
         self.above.iter().map(|(_, name)| name.as_os_str()).chain(name).collect()
-    }
-
-    fn in_git(&self, name: Option<&OsStr>) -> bool {
-        is_in_git(&self.path(name))
     }
 
     fn outside(&self) -> WorkspaceError {

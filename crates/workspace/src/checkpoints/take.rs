@@ -183,23 +183,10 @@ impl Taking<'_> {
                 self.fresh.insert(path.to_owned(), (seen.fingerprint, id));
                 (id, seen.fingerprint)
             }
-            None => {
-                let begun = now();
-                let max = self.limits.max_file_bytes;
-                match self.reader.read(path, seen.fingerprint.kind(), max) {
-                    Content::Read { bytes, fingerprint } => {
-                        let id = self.store.write_blob(&bytes)?;
-                        if is_settled(&fingerprint, begun) {
-                            self.fresh.insert(path.to_owned(), (fingerprint, id));
-                        }
-                        (id, fingerprint)
-                    }
-                    Content::Unreadable => return Ok(self.skip(path, Uncovered::Unreadable)),
-                    Content::TooLarge => return Ok(self.skip(path, Uncovered::TooLarge)),
-                    Content::Changing => return Ok(self.skip(path, Uncovered::Changing)),
-                    Content::Gone => return Ok(()),
-                }
-            }
+            None => match self.read(path, seen)? {
+                Some(read) => read,
+                None => return Ok(()),
+            },
         };
         let kind = match fingerprint.kind() {
             FileType::Symlink => Kind::Link,
@@ -211,6 +198,31 @@ impl Taking<'_> {
         self.modes.insert(path.to_owned(), (kind, fingerprint.permissions()));
         self.entries.insert(path.to_owned(), Entry { kind, id });
         Ok(())
+    }
+
+    /// Reads a file into the store; `None` when it is not covered after all.
+    fn read(
+        &mut self,
+        path: &Path,
+        seen: &Seen,
+    ) -> Result<Option<(Oid, Fingerprint)>, CheckpointError> {
+        let begun = now();
+        let max = self.limits.max_file_bytes;
+        let why = match self.reader.read(path, seen.fingerprint.kind(), max) {
+            Content::Read { bytes, fingerprint } => {
+                let id = self.store.write_blob(&bytes)?;
+                if is_settled(&fingerprint, begun) {
+                    self.fresh.insert(path.to_owned(), (fingerprint, id));
+                }
+                return Ok(Some((id, fingerprint)));
+            }
+            Content::Unreadable => Uncovered::Unreadable,
+            Content::TooLarge => Uncovered::TooLarge,
+            Content::Changing => Uncovered::Changing,
+            Content::Gone => return Ok(None),
+        };
+        self.skip(path, why);
+        Ok(None)
     }
 
     fn finish(self, prefix: &str, message: Message) -> Result<Checkpoint, CheckpointError> {

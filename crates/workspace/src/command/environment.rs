@@ -90,7 +90,7 @@ mod tests {
     fn secrets_are_taken_out() {
         let own = [
             ("PATH", "/bin"),
-            ("HOME", "/home/me"),
+            ("HOME", "/h"),
             ("OPENAI_API_KEY", "x"),
             ("GITHUB_TOKEN", "x"),
             ("github_token", "x"),

@@ -21,6 +21,10 @@ const GRACE: Duration = Duration::from_millis(500);
 const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How often processes are looked at that cannot be waited for.
 const GLANCE: Duration = Duration::from_millis(10);
+/// Most pieces read from the pipe before the clock is looked at again.
+const READS: usize = 64;
+/// How often processes are ended that start others meanwhile.
+const ROUNDS: usize = 20;
 /// Longest timeout: a day.
 const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -182,9 +186,9 @@ impl Running {
         if !early {
             self.last_words();
         }
+        let marked = stragglers::end(&self.mark, Some(Signal::TERM));
         // The shell is not reaped yet, so the group's number cannot belong to anyone else.
         self.kill_group(Signal::TERM);
-        let marked = stragglers::end(&self.mark, Some(Signal::TERM));
         if early || marked > 0 || self.reader.is_some() {
             self.grace();
             self.kill_group(Signal::KILL);
@@ -252,8 +256,3 @@ impl Running {
 struct Polled {
     cancelled: bool,
 }
-
-/// Most pieces read from the pipe before the clock is looked at again.
-const READS: usize = 64;
-/// How often processes are ended that start others meanwhile.
-const ROUNDS: usize = 20;
