@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use crate::error::words;
-use crate::http_client::HttpClient;
+use crate::http_client::{HttpClient, Trouble};
 use crate::meter::{Gauge, MAX_BYTES, Metered};
 use crate::process::Process;
 use crate::{Answer, Listing, McpConfig, McpError, Reach};
@@ -38,6 +38,7 @@ pub struct Connection {
     /// `None` for a server over HTTP.
     process: Option<Mutex<Process>>,
     gauge: Arc<Gauge>,
+    trouble: Trouble,
     changes: watch::Receiver<u64>,
 }
 
@@ -79,6 +80,7 @@ pub async fn connect(config: &McpConfig, cwd: &Path) -> Result<Connection, McpEr
     let (changed, changes) = watch::channel(0);
     let listener = Listener { changes: changed };
     let limit = Duration::from_millis(config.start_timeout_ms);
+    let mut trouble = Trouble::default();
     let (process, greeted) = match &config.reach {
         Reach::Command { program, args, env, cwd: own } => {
             let cwd = own.as_ref().map_or(cwd.to_owned(), |own| cwd.join(own));
@@ -92,12 +94,13 @@ pub async fn connect(config: &McpConfig, cwd: &Path) -> Result<Connection, McpEr
             let headers = headers.iter().map(|(name, value)| read_header(name, value));
             let headers = headers.collect::<Result<_, String>>().map_err(unreachable)?;
             let client = HttpClient::new(headers).map_err(unreachable)?;
+            trouble = client.trouble();
             let settings = StreamableHttpClientTransportConfig::with_uri(url.as_str());
             let transport = StreamableHttpClientTransport::with_client(client, settings);
             (None, timeout(limit, serve_client(listener, transport)).await)
         }
     };
-    let mut site = Site { server: &server, process, gauge: &gauge };
+    let mut site = Site { server: &server, process, gauge: &gauge, trouble: &trouble };
     let service = match greeted {
         Ok(Ok(service)) => service,
         Ok(Err(error)) => return Err(site.explain_greeting(error).await),
@@ -105,7 +108,7 @@ pub async fn connect(config: &McpConfig, cwd: &Path) -> Result<Connection, McpEr
     };
     check_version(&server, &service)?;
     let (process, config) = (site.process.map(Mutex::new), config.clone());
-    Ok(Connection { config, service, process, gauge, changes })
+    Ok(Connection { config, service, process, gauge, trouble, changes })
 }
 
 fn not_started(server: &str, program: &str, cwd: &Path, error: &std::io::Error) -> McpError {
@@ -145,6 +148,7 @@ struct Site<'a> {
     server: &'a str,
     process: Option<Process>,
     gauge: &'a Gauge,
+    trouble: &'a Trouble,
 }
 
 impl Site<'_> {
@@ -177,7 +181,8 @@ impl Site<'_> {
             }
             (ClientInitializeError::JsonRpcError(error), _) => refused(server, &error),
             (error, None) if closed => {
-                McpError::Unreachable { server, why: words(&error.to_string()) }
+                let why = self.trouble.take().unwrap_or_else(|| error.to_string());
+                McpError::Unreachable { server, why: words(&why) }
             }
             (error, _) => McpError::Protocol { server, what: words(&error.to_string()) },
         }
@@ -219,13 +224,19 @@ impl Connection {
     /// # Errors
     /// The server does not answer within [`McpConfig::timeout_ms`], ends or refuses.
     pub async fn tools(&self) -> Result<Listing, McpError> {
-        self.gauge.reset();
+        self.begin();
         let limit = Duration::from_millis(self.config.timeout_ms);
         match timeout(limit, self.list()).await {
             Ok(Ok(listing)) => Ok(listing),
             Ok(Err(error)) => Err(self.explain(error).await),
             Err(_) => Err(self.silent("tools/list").await),
         }
+    }
+
+    /// What was sent or went wrong before belongs to other requests.
+    fn begin(&self) {
+        self.gauge.reset();
+        self.trouble.take();
     }
 
     async fn list(&self) -> Result<Listing, ServiceError> {
@@ -268,7 +279,7 @@ impl Connection {
             tool: tool.to_owned(),
             why: error.to_string(),
         })?;
-        self.gauge.reset();
+        self.begin();
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let limit = tokio::time::sleep(Duration::from_millis(self.config.timeout_ms));
@@ -336,7 +347,8 @@ impl Connection {
                 McpError::Ended { server, how, remark: remark(&self.gauge, Some(&*process)) }
             }
             (error, None) if closed => {
-                McpError::Unreachable { server, why: words(&error.to_string()) }
+                let why = self.trouble.take().unwrap_or_else(|| error.to_string());
+                McpError::Unreachable { server, why: words(&why) }
             }
             (error, _) => McpError::Protocol { server, what: words(&error.to_string()) },
         }

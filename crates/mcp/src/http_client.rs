@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt};
@@ -44,6 +44,11 @@ type Fault = StreamableHttpError<HttpFault>;
 
 fn fault(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
     let error: Box<dyn StdError + Send + Sync> = error.into();
+    StreamableHttpError::Client(HttpFault(chain(&*error)))
+}
+
+/// An error and its causes.
+fn chain(error: &(dyn StdError + 'static)) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(inner) = cause {
         let inner_text = inner.to_string();
@@ -52,7 +57,22 @@ fn fault(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Fault {
         }
         cause = inner.source();
     }
-    StreamableHttpError::Client(HttpFault(text))
+    text
+}
+
+/// The last thing that went wrong: the transport says only that the connection is closed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    fn note(&self, error: &(dyn StdError + 'static)) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(chain(error));
+    }
+
+    /// What it was, once.
+    pub(crate) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// A client with pooled connections. It follows no redirects: headers may be secret.
@@ -61,6 +81,7 @@ pub(crate) struct HttpClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     /// Sent with each request.
     headers: Arc<[(HeaderName, HeaderValue)]>,
+    trouble: Trouble,
 }
 
 impl HttpClient {
@@ -74,7 +95,12 @@ impl HttpClient {
             .enable_http1()
             .build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { client, headers: headers.into() })
+        Ok(Self { client, headers: headers.into(), trouble: Trouble::default() })
+    }
+
+    /// What went wrong, also later.
+    pub(crate) fn trouble(&self) -> Trouble {
+        self.trouble.clone()
     }
 
     async fn send(&self, ask: Ask, body: Bytes) -> Result<Response<Incoming>, Fault> {
@@ -98,6 +124,38 @@ impl HttpClient {
         }
         self.client.request(request).await.map_err(fault)
     }
+
+    async fn post(
+        &self,
+        ask: Ask,
+        message: ClientJsonRpcMessage,
+    ) -> Result<StreamableHttpPostResponse, Fault> {
+        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        let had_session = ask.session.is_some();
+        let response = self.send(ask, serde_json::to_vec(&message)?.into()).await?;
+        if response.status() == StatusCode::NOT_FOUND && had_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let response = refuse_failure(response).await?;
+        if matches!(response.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let session = header(&response, SESSION);
+        let kind = header(&response, CONTENT_TYPE);
+        match kind.as_deref() {
+            Some(kind) if kind.starts_with(EVENTS) => Ok(StreamableHttpPostResponse::Sse(
+                events(response.into_body(), self.trouble()),
+                session,
+            )),
+            Some(kind) if kind.starts_with(JSON) && is_request => {
+                let body = read(response.into_body(), MAX_JSON_BYTES).await?;
+                let answer: ServerJsonRpcMessage = serde_json::from_slice(&body)?;
+                Ok(StreamableHttpPostResponse::Json(answer, session))
+            }
+            _ if !is_request => Ok(StreamableHttpPostResponse::Accepted),
+            _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
 }
 
 /// A request without its body.
@@ -114,12 +172,15 @@ async fn read(body: Incoming, limit: usize) -> Result<Bytes, Fault> {
 }
 
 /// The events of a body that ends with an error beyond [`MAX_STREAM_BYTES`].
-fn events(body: Incoming) -> BoxStream<'static, Result<Sse, SseError>> {
+fn events(body: Incoming, trouble: Trouble) -> BoxStream<'static, Result<Sse, SseError>> {
     let bounded = BodyStream::new(Limited::new(body, MAX_STREAM_BYTES)).filter_map(|frame| {
         let data = frame.map(|frame| Frame::into_data(frame).ok()).map_err(std::io::Error::other);
         std::future::ready(data.transpose())
     });
-    SseStream::from_bytes_stream(bounded).boxed()
+    let events = SseStream::from_bytes_stream(bounded);
+    events
+        .inspect(move |event| event.as_ref().map_or_else(|error| trouble.note(error), |_| ()))
+        .boxed()
 }
 
 fn header(response: &Response<Incoming>, name: impl http::header::AsHeaderName) -> Option<String> {
@@ -149,32 +210,9 @@ impl StreamableHttpClient for HttpClient {
         _token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
-        let body = serde_json::to_vec(&message)?;
-        let had_session = session.is_some();
         let ask = Ask { method: Method::POST, uri, session, last_event: None, headers };
-        let response = self.send(ask, body.into()).await?;
-        if response.status() == StatusCode::NOT_FOUND && had_session {
-            return Err(StreamableHttpError::SessionExpired);
-        }
-        let response = refuse_failure(response).await?;
-        if matches!(response.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
-        let session = header(&response, SESSION);
-        let kind = header(&response, CONTENT_TYPE);
-        match kind.as_deref() {
-            Some(kind) if kind.starts_with(EVENTS) => {
-                Ok(StreamableHttpPostResponse::Sse(events(response.into_body()), session))
-            }
-            Some(kind) if kind.starts_with(JSON) && is_request => {
-                let body = read(response.into_body(), MAX_JSON_BYTES).await?;
-                let answer: ServerJsonRpcMessage = serde_json::from_slice(&body)?;
-                Ok(StreamableHttpPostResponse::Json(answer, session))
-            }
-            _ if !is_request => Ok(StreamableHttpPostResponse::Accepted),
-            _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
-        }
+        let posted = self.post(ask, message).await;
+        posted.inspect_err(|error| self.trouble.note(error))
     }
 
     async fn delete_session(
@@ -208,7 +246,9 @@ impl StreamableHttpClient for HttpClient {
         }
         let response = refuse_failure(response).await?;
         match header(&response, CONTENT_TYPE) {
-            Some(kind) if kind.starts_with(EVENTS) => Ok(events(response.into_body())),
+            Some(kind) if kind.starts_with(EVENTS) => {
+                Ok(events(response.into_body(), self.trouble()))
+            }
             kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
         }
     }

@@ -1,6 +1,7 @@
 //! Servers as they should not be.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
+use std::net::TcpListener;
 use std::process::{Command, exit};
 use std::thread;
 use std::time::Duration;
@@ -65,7 +66,7 @@ pub(crate) fn serve(kind: &str) -> Outcome {
         "dies-later" => greet(|_| exit(5))?,
         "floods-later" => greet(|_| flood())?,
         "hangs-later" => greet(|_| sleep_on())?,
-        // Ignores that its input is closed, and leaves a process behind that ignores all but a kill.
+        // Ignores that its input is closed, and starts a process that ignores all but a kill.
         "stays" => {
             let script = "trap '' TERM; while :; do sleep 600; done";
             let left = Command::new("sh").args(["-c", script]).spawn()?;
@@ -76,4 +77,25 @@ pub(crate) fn serve(kind: &str) -> Outcome {
         other => return Err(format!("no such server: {other}").into()),
     }
     Ok(())
+}
+
+/// Answers every request with the same bytes, and then with `more` for as long as they are taken.
+/// Gives the URL.
+pub(crate) fn serve_http(answer: &'static [u8], more: &'static [u8]) -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            thread::spawn(move || {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request);
+                let mut taken = stream.write_all(answer).is_ok() && !more.is_empty();
+                while taken {
+                    taken = stream.write_all(more).is_ok();
+                }
+            });
+        }
+    });
+    Ok(url)
 }

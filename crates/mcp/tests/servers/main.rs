@@ -52,14 +52,15 @@ async fn check_all() {
         another_protocol_is_refused,
         what_a_server_started_ends_with_it,
         an_unreachable_url_is_named,
+        odd_answers_over_http_are_explained,
     ];
-    let count = checks.len();
+    let (count, mut out) = (checks.len(), io::stdout());
     for (name, check) in checks {
         let started = Instant::now();
         tokio::time::timeout(PATIENCE, check).await.unwrap();
-        writeln!(io::stdout(), "test {name} ... ok ({:?})", started.elapsed()).unwrap();
+        writeln!(out, "test {name} ... ok ({:?})", started.elapsed()).unwrap();
     }
-    writeln!(io::stdout(), "test result: ok. {count} passed; 0 failed").unwrap();
+    writeln!(out, "test result: ok. {count} passed; 0 failed").unwrap();
 }
 
 fn config(kind: &str) -> McpConfig {
@@ -257,21 +258,39 @@ async fn what_a_server_started_ends_with_it() {
     }
 }
 
+fn at(url: String) -> McpConfig {
+    McpConfig { reach: Reach::Http { url, headers: BTreeMap::new() }, ..config("") }
+}
+
 async fn an_unreachable_url_is_named() {
     // A port that was free a moment ago.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let reach = |url: String| McpConfig {
-        reach: Reach::Http { url, headers: BTreeMap::new() },
-        ..config("")
-    };
-    let error = fails(&reach(format!("http://{address}/mcp"))).await;
+    let error = fails(&at(format!("http://{address}/mcp"))).await;
     says(&error, &["`it` cannot be reached", "refused"]);
     let url = good::serve_http().await.unwrap();
-    let mut with_header = reach(url);
+    let mut with_header = at(url);
     if let Reach::Http { headers, .. } = &mut with_header.reach {
         headers.insert("X".to_owned(), "a\nb".to_owned());
     }
     says(&fails(&with_header).await, &["header `X` has characters"]);
+}
+
+async fn odd_answers_over_http_are_explained() {
+    const DENIED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 11\r\n\r\nkey missing";
+    const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n";
+    const MOVED: &[u8] =
+        b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
+    const EVENTS: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ";
+    const JSON: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[";
+    let check = async |answer, more, expected: &[&str]| {
+        let error = fails(&at(bad::serve_http(answer, more).unwrap())).await;
+        says(&error, expected);
+    };
+    check(DENIED, b"", &["cannot be reached", "401 Unauthorized key missing"]).await;
+    check(PAGE, b"", &["cannot be reached", "text/html"]).await;
+    check(MOVED, b"", &["cannot be reached", "302 Found"]).await;
+    check(EVENTS, &[b'x'; 65_536], &["cannot be reached", "limit"]).await;
+    check(JSON, &[b' '; 65_536], &["cannot be reached", "limit"]).await;
 }
