@@ -8,6 +8,7 @@ mod page;
 mod policy;
 mod reading;
 mod replay;
+mod run;
 mod screen;
 mod text;
 mod tune;
@@ -39,6 +40,8 @@ struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Take an agent to its end; without arguments, play a rehearsal
+    Run(run::RunArgs),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -52,6 +55,7 @@ enum Verb {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
+        Verb::Run(args) => run::run(&args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),

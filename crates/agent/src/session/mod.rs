@@ -440,6 +440,12 @@ impl Session {
         self.left.as_ref()
     }
 
+    /// The calls of the last reply.
+    #[must_use]
+    pub fn calls(&self) -> &[OpenCall] {
+        &self.calls
+    }
+
     /// The attempts that were given up.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {

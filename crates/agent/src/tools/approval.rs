@@ -63,7 +63,8 @@ impl Approver for Approval {
 }
 
 /// What the list says; `None` if a person is to be asked.
-pub(crate) fn judge(approval: &Approval, run: &ToolRun) -> Option<Verdict> {
+#[must_use]
+pub fn judge(approval: &Approval, run: &ToolRun) -> Option<Verdict> {
     let command = (run.name == SHELL).then(|| command_of(&run.arguments));
     if approval.allows(&run.name, command.as_deref()) {
         return Some(Verdict::Approved);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use steersman_workspace::{Command, Shell, Workspace};
 
-pub use approval::{Approver, Refused, Verdict};
+pub use approval::{Approver, Refused, Verdict, judge};
 pub use site::WorkSite;
 pub use specs::{SHELL, specs};
 

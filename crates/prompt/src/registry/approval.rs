@@ -1,5 +1,7 @@
 //! What an agent may do without asking, and which tools it has.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steersman_engine::policy::glob_matches;
@@ -37,7 +39,8 @@ pub struct AllowRule {
 
 impl AllowRule {
     /// Reads `TOOL` or `TOOL(COMMAND)`; `None` if it is neither.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (tool, command) = match text.split_once('(') {
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')')?)),
             None => (text, None),
@@ -58,6 +61,16 @@ impl AllowRule {
             (Some(glob), Some(command)) => {
                 is_plain(command) && glob_matches(glob, command.trim()) && same_case(glob, command)
             }
+        }
+    }
+}
+
+impl fmt::Display for AllowRule {
+    /// As it is written: `TOOL` or `TOOL(COMMAND)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.command {
+            None => f.write_str(&self.tool),
+            Some(command) => write!(f, "{}({command})", self.tool),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The model of an agent.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steersman_config::Finding;
@@ -20,6 +22,17 @@ pub enum Provider {
     Anthropic,
     /// Gemini generateContent.
     Gemini,
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Openai => "openai",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        })
+    }
 }
 
 impl Provider {

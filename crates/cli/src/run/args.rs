@@ -1,0 +1,127 @@
+//! Arguments of `steersman run`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::config::pair;
+
+/// Take an agent to its end
+///
+/// Without a model and a task, a rehearsal is played: a scripted model in place of a real one, with
+/// real tools, tests and decisions.
+#[derive(Debug, Args)]
+#[command(after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
+was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, failed 7 \
+(the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: go on with \
+`steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments.")]
+pub(crate) struct RunArgs {
+    /// What the agent is to do; `-` reads it from standard input
+    pub(super) task: Option<String>,
+    /// The folder the agent works in
+    #[arg(long, short = 'C', value_name = "DIR", default_value = ".")]
+    pub(super) workspace: PathBuf,
+    /// The agent, from agents.yaml or the built-in ones; default: the registry's
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// The command that proves the goal; default: found in the project
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_check")]
+    pub(super) check: Option<String>,
+    /// Let the agent's word be enough
+    #[arg(long)]
+    pub(super) no_check: bool,
+    /// The template of the task, or `none`; default: the one that suits the task
+    #[arg(long, value_name = "NAME")]
+    pub(super) template: Option<String>,
+    /// Switch a feature of the prompts on; --no-feature switches it off
+    #[arg(long = "feature", value_name = "NAME")]
+    pub(super) features: Vec<String>,
+    /// Switch a feature of the prompts off
+    #[arg(long = "no-feature", value_name = "NAME")]
+    pub(super) no_features: Vec<String>,
+    /// A parameter of the prompts
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
+    pub(super) parameters: Vec<(String, String)>,
+    /// When changes and commands need your word; default: ask on a terminal where commands are not
+    /// confined, else auto
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(super) approve: Option<Approve>,
+    /// What needs no question: a tool, or `shell(cargo *)`
+    #[arg(long = "allow", value_name = "RULE")]
+    pub(super) allow: Vec<String>,
+    /// Run commands without the kernel's confinement
+    #[arg(long)]
+    pub(super) unconfined: bool,
+    /// Play this rehearsal: a built-in name or the path of a script
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "base_url", "provider"])]
+    pub(super) rehearsal: Option<String>,
+    /// Side by side attempts in copies of the workspace; the check picks the best
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
+    pub(super) attempts: u32,
+    /// A policy: a built-in name or a file; default: steersman.yaml if there is one
+    #[arg(long, value_name = "POLICY")]
+    pub(super) policy: Option<String>,
+    /// Change one key of the policy
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
+    pub(super) set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+    #[command(flatten)]
+    pub(super) show: ShowArgs,
+}
+
+/// Which model, and where it is.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// The model's name, as its server knows it; the key comes from the environment
+    #[arg(long = "model", value_name = "MODEL", env = "STEERSMAN_MODEL")]
+    pub(super) name: Option<String>,
+    /// The wire format of its server
+    #[arg(long, value_name = "FORMAT", env = "STEERSMAN_PROVIDER")]
+    pub(super) provider: Option<String>,
+    /// The address of its server; default: the provider's own
+    #[arg(long, value_name = "URL", env = "STEERSMAN_BASE_URL")]
+    pub(super) base_url: Option<String>,
+    /// The environment variable that holds the key; default: the provider's
+    #[arg(long, value_name = "VARIABLE")]
+    pub(super) api_key_env: Option<String>,
+    /// Ask for whole replies instead of streams
+    #[arg(long)]
+    pub(super) no_stream: bool,
+}
+
+/// Where sessions are kept.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The folder of sessions; default: $XDG_STATE_HOME/steersman or ~/.local/state/steersman
+    #[arg(long = "state", value_name = "DIR", env = "STEERSMAN_STATE")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// How a run is shown.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Every journal entry as a line of JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Plain lines, also on a terminal
+    #[arg(long, conflicts_with = "json")]
+    pub(super) plain: bool,
+    /// Tell progress over WebSocket at this address, such as 127.0.0.1:7077
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) listen: Option<SocketAddr>,
+}
+
+/// When changes and commands need a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Approve {
+    /// Ask, but for what is allowed
+    Ask,
+    /// What is allowed is done, everything else refused
+    AllowList,
+    /// Never ask
+    Auto,
+}

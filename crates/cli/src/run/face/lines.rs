@@ -1,0 +1,181 @@
+//! A run as lines: one for each thing that matters.
+
+use steersman_agent::{CallState, CheckCause, Entry, OpenCall, Session, ToolFinished};
+use steersman_engine::{Action, Decision};
+use steersman_wire::Part;
+
+use super::{count, tokens};
+use crate::screen::{Screen, Tone};
+use crate::text::{cut_end, plain};
+
+/// Columns of a line where there is no terminal.
+const WIDE: usize = 160;
+
+/// A run as lines.
+pub(crate) struct Lines {
+    screen: Screen,
+}
+
+impl Lines {
+    pub(crate) const fn new(screen: Screen) -> Self {
+        Self { screen }
+    }
+
+    /// What an entry is to a person; empty if it is nothing.
+    pub(crate) fn tell(&self, session: &Session, entry: &Entry) -> Vec<String> {
+        match entry {
+            Entry::Replied(replied) => {
+                let text = replied.message.text();
+                let mut lines = vec![self.turn(session)];
+                if !text.trim().is_empty() {
+                    lines.push(self.line("  ", Tone::Plain, &text));
+                }
+                for part in &replied.message.parts {
+                    if let Part::ToolCall { name, arguments, .. } = part {
+                        lines.push(self.line("  → ", Tone::Plain, &call(name, arguments)));
+                    }
+                }
+                lines
+            }
+            Entry::ToolFinished(result) => vec![self.result(session, result)],
+            Entry::CallFailed(failed) => {
+                let status = failed.status.map_or(String::new(), |code| format!("HTTP {code} "));
+                vec![self.line("  ✗ ", Tone::Bad, &format!("model call: {status}{}", failed.message))]
+            }
+            Entry::WaitStarted { until_ms } => {
+                let seconds = until_ms.saturating_sub(now_ms()).div_ceil(1000);
+                vec![self.line("  … ", Tone::Dim, &format!("waits {seconds} s, then tries again"))]
+            }
+            Entry::CheckStarted { cause: CheckCause::Claim } => {
+                vec![self.line("  ? ", Tone::Dim, "says it is done: the check runs")]
+            }
+            Entry::CheckFinished(check) => {
+                let (tone, word) =
+                    if check.passed { (Tone::Good, "passes") } else { (Tone::Bad, "fails") };
+                let tests = check.tests.as_ref().map_or(String::new(), |tests| {
+                    format!(": {} failing, {} passing", tests.failed, tests.passed)
+                });
+                vec![self.line("  check ", tone, &format!("{word}{tests}"))]
+            }
+            Entry::Decided { decision } => self.decided(decision),
+            Entry::Said { text, .. } => vec![self.line("    “", Tone::Warn, text)],
+            Entry::StartedOver(attempt) => {
+                let changed = match attempt.files.len() {
+                    0 => "nothing was changed".to_owned(),
+                    files => format!(
+                        "{} taken back (+{} −{} lines)",
+                        count(files as u64, "file"),
+                        attempt.insertions,
+                        attempt.deletions
+                    ),
+                };
+                let what = format!(
+                    "attempt {} is given up: {}; {changed}; kept as {}",
+                    attempt.number, attempt.reason, attempt.kept
+                );
+                vec![String::new(), self.line("↺ ", Tone::Warn, &what)]
+            }
+            Entry::StartOverRefused { why } => {
+                vec![self.line("↺ ", Tone::Bad, &format!("could not start over: {why}"))]
+            }
+            Entry::CheckpointFailed { why } => {
+                vec![self.line("  ! ", Tone::Warn, &format!("the folder's state is not kept: {why}"))]
+            }
+            Entry::Checkpointed(kept) if !kept.skipped.is_empty() => {
+                let what = format!("not covered by checkpoints: {}", kept.skipped.join(", "));
+                vec![self.line("  ! ", Tone::Dim, &what)]
+            }
+            Entry::Pruned { tokens_after, .. } => {
+                let what = format!("old results are cut; {} tokens are left", tokens(*tokens_after));
+                vec![self.line("  ", Tone::Dim, &what)]
+            }
+            Entry::HandedOver(handed) => {
+                vec![self.line("⇄ ", Tone::Heading, &format!("{} takes over", handed.to.name))]
+            }
+            Entry::BestRestored { .. } => {
+                vec![self.line("↺ ", Tone::Warn, "the folder is back in its best state of the run")]
+            }
+            Entry::BestLost { why, .. } => {
+                vec![self.line("! ", Tone::Bad, &format!("the best state is not restored: {why}"))]
+            }
+            Entry::StopRequested { who } => vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))],
+            _ => Vec::new(),
+        }
+    }
+
+    fn turn(&self, session: &Session) -> String {
+        let outlook = session.outlook();
+        let attempt = if outlook.attempt > 1 { format!(" · attempt {}", outlook.attempt) } else { String::new() };
+        let head = format!("turn {}{attempt} · {} tokens", outlook.turns, tokens(session.engine().state().used.context_tokens));
+        self.screen.paint(Tone::Dim, &head)
+    }
+
+    fn result(&self, session: &Session, result: &ToolFinished) -> String {
+        let name = session.calls().iter().find(|call| call.id == result.call_id);
+        let failed = result.is_error == Some(true) || result.interrupted;
+        let (mark, tone) = if failed { ("  ✗ ", Tone::Bad) } else { ("  ✓ ", Tone::Dim) };
+        let name = name.map_or("", |call: &OpenCall| call.name.as_str());
+        let first = result.content.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+        let more = result.content.lines().count().saturating_sub(1);
+        let more = if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
+        self.line(mark, tone, &format!("{name}: {first}{more}"))
+    }
+
+    fn decided(&self, decision: &Decision) -> Vec<String> {
+        if decision.action == Action::Continue {
+            return Vec::new();
+        }
+        let tone = if decision.action.ends_run() { Tone::Bad } else { Tone::Warn };
+        let shadow = if decision.shadow { " (shadow: not acted on)" } else { "" };
+        let turns = match decision.evidence.turns.as_slice() {
+            [] => String::new(),
+            turns => {
+                let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+                format!(" [turns {}]", turns.join(", "))
+            }
+        };
+        let what = format!("{}{shadow}: {}{turns}", decision.action, decision.reason);
+        vec![self.line("⚑ ", tone, &what)]
+    }
+
+    fn line(&self, mark: &str, tone: Tone, text: &str) -> String {
+        let width = self.screen.width.unwrap_or(WIDE);
+        let room = width.saturating_sub(crate::text::width(mark));
+        format!("{mark}{}", self.screen.paint(tone, &cut_end(&plain(text), room)))
+    }
+}
+
+impl steersman_agent::Face for Lines {
+    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
+        super::write(&self.tell(session, entry));
+    }
+}
+
+/// A call in a line: its name and what matters of its arguments.
+pub(crate) fn call(name: &str, arguments: &str) -> String {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(arguments) else {
+        return format!("{name} {arguments}");
+    };
+    let mut text = name.to_owned();
+    for (key, value) in &fields {
+        let value = match value {
+            serde_json::Value::String(value) => value.clone(),
+            value => value.to_string(),
+        };
+        let lines = value.lines().count();
+        let value = if lines > 1 { format!("({lines} lines)") } else { value };
+        let named = !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
+        text.push_str(&if named { format!(" {key}={value}") } else { format!(" {value}") });
+    }
+    text
+}
+
+/// Whether a call is under way.
+pub(crate) fn runs(call: &OpenCall) -> bool {
+    call.state == CallState::Started
+}
+
+fn now_ms() -> u64 {
+    use steersman_agent::{Clock, SystemClock};
+    SystemClock.now_ms()
+}

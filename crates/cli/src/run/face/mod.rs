@@ -1,0 +1,232 @@
+//! What a person sees of a run.
+
+mod lines;
+mod live;
+mod record;
+
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+
+use steersman_agent::{Ended, Ending, Opened, Session};
+use steersman_store::SessionId;
+use steersman_workspace::Confinement;
+
+use super::args::ShowArgs;
+use super::recall::Recall;
+use crate::screen::{Colour, Screen, Tone};
+use crate::text::{cut_end, plain};
+
+pub(crate) use lines::Lines;
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Every entry as a line of JSON.
+    Json,
+    /// Lines, and a line below them that changes.
+    Live,
+    /// Lines.
+    Plain,
+}
+
+/// How a run is shown, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    kind: Kind,
+    screen: Screen,
+}
+
+impl Look {
+    /// As the arguments and the terminal have it.
+    pub(super) fn of(args: &ShowArgs, colour: Colour) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let kind = match (args.json, args.plain) {
+            (true, _) => Kind::Json,
+            (false, false) if terminal && !dumb => Kind::Live,
+            _ => Kind::Plain,
+        };
+        Self { kind, screen: Screen::stdout(colour) }
+    }
+}
+
+/// What a person sees of one run.
+pub(super) struct Face {
+    look: Look,
+    id: SessionId,
+}
+
+impl Face {
+    pub(super) fn new(look: Look, id: &SessionId) -> Self {
+        Self { look, id: id.clone() }
+    }
+
+    /// What begins, before it does.
+    pub(super) fn introduce(
+        &self,
+        task: &str,
+        opened: &Opened,
+        recall: &Recall,
+        notices: &[String],
+    ) {
+        if self.look.kind == Kind::Json {
+            return;
+        }
+        let screen = self.look.screen;
+        let mut lines = Vec::new();
+        if recall.rehearsal.is_some() {
+            lines.push(screen.paint(
+                Tone::Warn,
+                "Rehearsal: the model is scripted. Tools, tests, checkpoints and decisions are \
+                 real.",
+            ));
+        }
+        lines.push(format!("{} {}", screen.paint(Tone::Heading, "session"), self.id));
+        let heading = |name: &str, value: &str| {
+            format!("{} {}", screen.paint(Tone::Heading, name), plain(value))
+        };
+        lines.push(heading("task", &cut_end(task, 300)));
+        let agent = format!("{} with {}", opened.agent.name, opened.agent.model);
+        lines.push(heading("agent", &agent));
+        lines.push(heading("folder", &super::drive::where_at(opened)));
+        let check = opened.check.as_deref().unwrap_or("none: the agent's word will be enough");
+        lines.push(heading("check", check));
+        lines.push(heading("policy", &opened.policy.name));
+        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
+        write(&lines);
+    }
+
+    /// How commands are held, and where states of the folder are kept.
+    pub(super) fn confined(&self, confinement: &Confinement, storage: &str) {
+        if self.look.kind == Kind::Json {
+            return;
+        }
+        let tone = match confinement {
+            Confinement::Landlock { .. } => Tone::Dim,
+            Confinement::Unavailable { .. } => Tone::Warn,
+        };
+        let screen = self.look.screen;
+        let held = screen.paint(tone, &plain(&confinement.to_string()));
+        write(&[held, screen.paint(Tone::Dim, &plain(storage)), String::new()]);
+    }
+
+    /// A session goes on.
+    pub(super) fn taken_up(&self, session: &Session) {
+        if self.look.kind == Kind::Json {
+            return;
+        }
+        let outlook = session.outlook();
+        let screen = self.look.screen;
+        let mut lines = vec![format!(
+            "{} {} after turn {}: {}",
+            screen.paint(Tone::Heading, "session"),
+            self.id,
+            outlook.turns,
+            cut_end(&plain(&outlook.task), 200)
+        )];
+        if session.differing() > 0 {
+            let what = format!(
+                "{} decisions of its journal would be made otherwise by this version; the recorded \
+                 ones hold",
+                session.differing()
+            );
+            lines.push(screen.paint(Tone::Warn, &what));
+        }
+        write(&lines);
+    }
+
+    /// Whoever watches the run.
+    pub(super) async fn watching(
+        &self,
+        listen: Option<SocketAddr>,
+    ) -> Result<Box<dyn steersman_agent::Face>, String> {
+        if listen.is_some() {
+            return Err("--listen is not there yet".to_owned());
+        }
+        Ok(match self.look.kind {
+            Kind::Json => Box::new(record::Record::new(self.id.clone())),
+            Kind::Plain => Box::new(Lines::new(self.look.screen)),
+            Kind::Live => Box::new(live::Live::new(self.look.screen)),
+        })
+    }
+
+    /// The run ended.
+    pub(super) fn ended(&self, ended: &Ended, session: &Session) {
+        if self.look.kind == Kind::Json {
+            return;
+        }
+        let screen = self.look.screen;
+        let mut lines = vec![String::new()];
+        if !ended.answer.trim().is_empty() {
+            lines.extend(ended.answer.lines().map(plain));
+            lines.push(String::new());
+        }
+        lines.push(ending_line(ended, session, screen));
+        lines.push(screen.paint(Tone::Dim, &format!("steersman sessions show {}", self.id)));
+        write(&lines);
+    }
+
+    /// The session was left as it is.
+    pub(super) fn left(&self, why: &str) {
+        let resume = super::drive::how_to_resume(&self.id, None);
+        crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
+    }
+}
+
+/// The last line of a run: how it ended, why, and what it took.
+pub(super) fn ending_line(ended: &Ended, session: &Session, screen: Screen) -> String {
+    let tone = match ended.ending {
+        Ending::Complete => Tone::Good,
+        Ending::Claimed | Ending::Capped | Ending::Waiting => Tone::Warn,
+        Ending::Refuted | Ending::Stopped | Ending::Failed => Tone::Bad,
+    };
+    let outlook = session.outlook();
+    let mut took = vec![
+        count(u64::from(outlook.turns), "turn"),
+        count(u64::from(outlook.calls), "call"),
+        count(u64::from(outlook.attempt.max(1)), "attempt"),
+        format!("{} tokens", tokens(outlook.input_tokens.saturating_add(outlook.output_tokens))),
+    ];
+    if outlook.cost_nanodollars > 0 {
+        took.push(money(outlook.cost_nanodollars));
+    }
+    if outlook.best_restored.is_some() {
+        took.push("the best state was restored".to_owned());
+    }
+    format!(
+        "{}: {} ({})",
+        screen.paint(tone, ended.ending.name()),
+        plain(&ended.why),
+        took.join(", ")
+    )
+}
+
+/// A number with its noun.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Tokens, short: `12.3k`.
+pub(crate) fn tokens(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        1000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
+}
+
+/// Nano-dollars as dollars.
+pub(crate) fn money(nanodollars: u64) -> String {
+    format!("${:.4}", nanodollars as f64 / 1e9)
+}
+
+/// Writes lines to standard output; who closed it does not want them.
+fn write(lines: &[String]) {
+    let mut out = std::io::stdout().lock();
+    for line in lines {
+        if writeln!(out, "{line}").is_err() {
+            return;
+        }
+    }
+    let _ = out.flush();
+}

@@ -1,0 +1,31 @@
+//! A run as lines of JSON, for programs.
+
+use serde_json::json;
+use steersman_agent::{Entry, Session};
+use steersman_store::SessionId;
+
+/// A run as lines of JSON.
+pub(super) struct Record {
+    id: SessionId,
+    seq: u64,
+}
+
+impl Record {
+    pub(super) const fn new(id: SessionId) -> Self {
+        Self { id, seq: 0 }
+    }
+}
+
+impl steersman_agent::Face for Record {
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
+        // Entries of one append are told one by one, the last one with the session's number.
+        self.seq = if self.seq == 0 { session.seq() } else { self.seq + 1 };
+        let line = json!({
+            "session": self.id.as_str(),
+            "seq": self.seq,
+            "at_ms": at_ms,
+            "entry": entry,
+        });
+        super::write(&[line.to_string()]);
+    }
+}

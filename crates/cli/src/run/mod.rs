@@ -1,0 +1,41 @@
+//! `steersman run`: takes an agent to its end.
+
+mod approve;
+mod args;
+mod drive;
+mod face;
+mod parts;
+mod place;
+mod plan;
+mod recall;
+
+use std::process::ExitCode;
+
+use steersman_engine::Policy;
+
+pub(crate) use args::{RunArgs, StoreArgs};
+pub(crate) use drive::{block_on, take_up};
+pub(crate) use place::{Place, shown};
+
+use crate::policy::loaded;
+use crate::screen::{Colour, Screen, Tone, complain};
+
+/// Runs the verb.
+pub(crate) fn run(args: &RunArgs, colour: Colour) -> ExitCode {
+    match drive::begin(args, colour) {
+        Ok(code) => code,
+        Err(message) => {
+            complain(Screen::stderr(colour), Tone::Bad, "error", &message);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// A policy by name or path with some keys changed.
+fn policy(
+    name: Option<&str>,
+    set: &[(String, String)],
+    notices: &mut Vec<String>,
+) -> Result<Policy, String> {
+    Ok(loaded(name, set, notices)?.policy)
+}

@@ -1,0 +1,108 @@
+//! What drives a session: model, tools, workspace, whoever watches.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use steersman_agent::rehearsal::{Script, ScriptedModel};
+use steersman_agent::tools::{WorkSite, WorkTools};
+use steersman_agent::{
+    Command, Face, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
+};
+use steersman_store::SessionId;
+use steersman_upstream::{Client, Deadlines, Endpoint, Options};
+use steersman_workspace::{Checkpoints, Confinement, Shell, ShellOptions, Workspace};
+use tokio::sync::mpsc;
+
+use super::approve::approver;
+use super::place::Place;
+use super::recall::{Recall, ServedBy};
+
+/// What drives a session, and what the user should know of it.
+pub(super) struct Crew {
+    pub(super) parts: Parts,
+    pub(super) commands: mpsc::Sender<Command>,
+    pub(super) confinement: Confinement,
+    pub(super) storage: String,
+}
+
+/// Makes everything that drives a session.
+pub(super) fn crew(
+    opened: &Opened,
+    recall: &Recall,
+    roster: Arc<Roster>,
+    face: Box<dyn Face>,
+    place: &Place,
+    id: &SessionId,
+) -> Result<Crew, String> {
+    let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
+    let workspace = Workspace::open(Path::new(folder)).map_err(|error| error.to_string())?;
+    let workspace = Arc::new(workspace);
+    let mut options = ShellOptions::default();
+    options.confined = !recall.unconfined;
+    let shell = Arc::new(Shell::new(&workspace, options).map_err(|error| error.to_string())?);
+    let confinement = shell.confinement().clone();
+    let kept = Checkpoints::open(&workspace, id.as_str(), &place.checkpoints(id));
+    let kept = kept.map_err(|error| error.to_string())?;
+    let storage = kept.storage().to_string();
+    let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
+    let tools = WorkTools::new(workspace, shell, approver(recall.approval()?), Vec::new());
+    let (commands, receiver) = mpsc::channel(64);
+    let parts = Parts {
+        model: model_of(recall)?,
+        tools: Arc::new(tools),
+        site: Some(site),
+        agents: roster,
+        clock: Arc::new(SystemClock),
+        face,
+        commands: receiver,
+        stream: recall.stream,
+    };
+    Ok(Crew { parts, commands, confinement, storage })
+}
+
+/// The model, or the models of several agents.
+fn model_of(recall: &Recall) -> Result<Arc<dyn Model>, String> {
+    if let Some(text) = &recall.rehearsal {
+        let script = Script::parse("the script of the session", text);
+        return Ok(Arc::new(ScriptedModel::new(script.map_err(|error| error.to_string())?)));
+    }
+    let client = Client::new(&Options::from_env()).map_err(|error| error.to_string())?;
+    let mut by_agent: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+    for (agent, served) in &recall.by_agent {
+        // A key that is missing for an agent that may never act is no reason not to begin.
+        if let Ok(model) = served_model(&client, served) {
+            by_agent.insert(agent.clone(), model);
+        }
+    }
+    let default = match &recall.model {
+        Some(served) => served_model(&client, served)?,
+        None => match by_agent.values().next() {
+            Some(model) => Arc::clone(model),
+            None => match recall.by_agent.values().next() {
+                Some(served) => served_model(&client, served)?,
+                None => return Err("the session names no model".to_owned()),
+            },
+        },
+    };
+    Ok(Arc::new(Models::new(default, by_agent)))
+}
+
+fn served_model(client: &Client, served: &ServedBy) -> Result<Arc<dyn Model>, String> {
+    let format = served.provider.parse();
+    let format = format.map_err(|error: steersman_wire::FormatError| error.to_string())?;
+    let base_url = served.base_url.as_deref();
+    let endpoint = match &served.api_key_env {
+        None => Endpoint::from_env(format, base_url),
+        Some(variable) => {
+            let named = |name: &str| std::env::var(name).ok();
+            let key = named(variable);
+            Endpoint::from_variables(format, base_url, |name| {
+                // Only the variable that is named may hold the key.
+                if name == format.key_variable() { key.clone() } else { None }
+            })
+        }
+    };
+    let endpoint = endpoint.map_err(|error| error.to_string())?;
+    Ok(Arc::new(ServedModel::new(client.clone(), endpoint, Deadlines::default())))
+}

@@ -1,0 +1,54 @@
+//! What a session's journal keeps so that the session can be taken up again. No keys.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use steersman_prompt::{Approval, ApprovalMode};
+
+use super::approve::rules;
+
+/// What is needed to take a session up again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Recall {
+    /// The text of the script, for a rehearsal.
+    pub(crate) rehearsal: Option<String>,
+    /// The model of agents that name none.
+    pub(crate) model: Option<ServedBy>,
+    /// Models of agents that have their own.
+    pub(crate) by_agent: BTreeMap<String, ServedBy>,
+    /// When it asks: `ask`, `allow_list` or `auto`.
+    pub(crate) approval: ApprovalMode,
+    /// What needs no question.
+    pub(crate) allow: Vec<String>,
+    /// Commands run without the kernel's confinement.
+    pub(crate) unconfined: bool,
+    /// Replies are asked for as streams.
+    pub(crate) stream: bool,
+    /// Features of prompts switched for this run.
+    pub(crate) features: Vec<(String, bool)>,
+    /// Parameters of prompts for this run.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// The template of the task.
+    pub(crate) template: Option<String>,
+    /// The folder whose agents and prompts hold.
+    pub(crate) project: String,
+}
+
+/// A model behind a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServedBy {
+    /// The wire format.
+    pub(crate) provider: String,
+    /// The server's address; `None` is the provider's own.
+    pub(crate) base_url: Option<String>,
+    /// The variable that holds the key; `None` is the provider's.
+    pub(crate) api_key_env: Option<String>,
+}
+
+impl Recall {
+    /// What may be done without asking.
+    pub(crate) fn approval(&self) -> Result<Approval, String> {
+        Ok(Approval { mode: self.approval, allow: rules(&self.allow)? })
+    }
+}
