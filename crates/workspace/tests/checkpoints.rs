@@ -1,5 +1,13 @@
 //! Checkpoints beside real git, in the states that real work trees are in.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a test"
+)]
+
 mod support;
 
 use std::fs;
@@ -432,7 +440,7 @@ fn a_copy_goes_its_own_way_and_comes_back() {
     let restored = checkpoints.restore(&better).unwrap();
     assert!(restored.written.contains(&PathBuf::from("src/lib.rs")));
     assert_eq!(place.read("src/lib.rs"), "better\n");
-    assert_eq!(checkpoints.list().unwrap(), [taken.clone()]);
+    assert_eq!(checkpoints.list().unwrap(), std::slice::from_ref(&taken));
     let full = checkpoints.copy_to(&taken, &folder, CopyLimits::default());
     assert!(matches!(full, Err(CheckpointError::NotEmpty { .. })));
     assert_eq!(checkpoints.forget().unwrap(), 2);

@@ -1,5 +1,13 @@
 //! Commands: their bounds, their end, and what they may write.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a test"
+)]
+
 mod support;
 
 use std::future::pending;

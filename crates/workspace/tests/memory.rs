@@ -1,6 +1,14 @@
 //! What is huge costs little memory. These tests are a program of their own and one test, for the
 //! peak is that of the whole process.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a test"
+)]
+
 mod support;
 
 use std::fs::File;

@@ -1,5 +1,13 @@
 //! Restoring after anything that can happen to a tree, and after being killed.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a test"
+)]
+
 mod support;
 
 use std::fs;

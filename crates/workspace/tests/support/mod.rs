@@ -1,6 +1,11 @@
 //! Folders to try things in.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "each test uses a part of it"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
