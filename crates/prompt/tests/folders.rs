@@ -71,10 +71,8 @@ fn features_are_ordered_and_switched() {
         let mut request = ComposeRequest::new("me");
         request.include_shared = shared;
         let quiet = quiet.iter().map(|name| (*name, false));
-        request.features = quiet
-            .chain(features.iter().copied())
-            .map(|(name, on)| (name.to_owned(), on))
-            .collect();
+        request.features =
+            quiet.chain(features.iter().copied()).map(|(name, on)| (name.to_owned(), on)).collect();
         system.compose(&request).map(|prompt| prompt.replace("\n\n", "|").trim().to_owned())
     };
     let cases: [(&[(&str, bool)], bool, &str); 6] = [
