@@ -12,11 +12,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use steersman_config::{LoadError, Loaded, MAX_BYTES};
 
-/// A policy is bad.
-const BAD: u8 = 1;
-
-/// Wrong usage, or a file that cannot be read or written.
-const USAGE: u8 = 2;
+use crate::stop::{self, BAD, Stop, USAGE, print, tell};
 
 /// Name of stdin in messages.
 const STDIN: &str = "<stdin>";
@@ -103,20 +99,6 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     Err("no value: write KEY=VALUE".to_owned())
 }
 
-/// What kept a verb from its end.
-enum Stop {
-    /// A message for stderr and an exit code.
-    Told(String, u8),
-    /// Output could not be written.
-    Output(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
 impl From<LoadError> for Stop {
     fn from(error: LoadError) -> Self {
         let code = code(&error);
@@ -140,20 +122,7 @@ pub(crate) fn run(args: ConfigArgs) -> ExitCode {
         Verb::Show(args) => show(&args),
         Verb::Schema => print(&steersman_config::schema_text()).map(|()| ExitCode::SUCCESS),
     };
-    match outcome {
-        Ok(code) => code,
-        Err(Stop::Told(message, code)) => {
-            // Nothing is left to tell it to if stderr is closed.
-            let _ = tell(&message);
-            ExitCode::from(code)
-        }
-        // The reader has seen enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(Stop::Output(error)) => {
-            let _ = tell(&format!("error: cannot write the output: {error}"));
-            ExitCode::from(USAGE)
-        }
-    }
+    stop::finish(outcome)
 }
 
 fn init(args: &InitArgs) -> Result<ExitCode, Stop> {
@@ -262,14 +231,4 @@ fn tell_notices(loaded: &Loaded) -> Result<(), Stop> {
         tell(&notice.to_string())?;
     }
     Ok(())
-}
-
-fn tell(message: &str) -> Result<(), Stop> {
-    Ok(writeln!(io::stderr().lock(), "{message}")?)
-}
-
-fn print(text: &str) -> Result<(), Stop> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
 }

@@ -1,15 +1,18 @@
 //! The `steersman` command: one module per verb.
 
+mod agents;
 mod config;
 mod eval;
 mod graded;
 mod grid;
 mod page;
 mod policy;
+mod prompt;
 mod reading;
 mod replay;
 mod run;
 mod screen;
+mod stop;
 mod text;
 mod tune;
 
@@ -50,6 +53,10 @@ enum Verb {
     Tune(tune::TuneArgs),
     /// Write, check or show the policy that decisions follow
     Config(config::ConfigArgs),
+    /// Show the prompts that agents read, and the files they are made of
+    Prompt(prompt::PromptArgs),
+    /// List and check the agents of a project
+    Agents(agents::AgentsArgs),
 }
 
 fn main() -> ExitCode {
@@ -60,5 +67,7 @@ fn main() -> ExitCode {
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),
         Verb::Config(args) => config::run(args),
+        Verb::Prompt(args) => prompt::run(args),
+        Verb::Agents(args) => agents::run(args),
     }
 }

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use steersman_config::Finding;
+use steersman_config::document::Text;
+
 use crate::cache::Cache;
 use crate::compose::{self, ComposeRequest};
 use crate::error::PromptError;
-use crate::folder::{Scan, Stamp};
+use crate::folder::{Found, MAX_FILE_BYTES, Scan, Stamp, refuse_name};
 use crate::library::Library;
-use crate::part::Origin;
+use crate::part::{Kind, Origin};
 
 /// Composes prompts from the files of a project, of the user, and those built in.
 ///
@@ -65,6 +68,35 @@ impl PromptSystem {
         Self { folders: Vec::new(), state: Mutex::new(state) }
     }
 
+    /// Files that are given in memory, as kind, name and content, laid over the built-in ones; for
+    /// programs that keep their prompts elsewhere.
+    ///
+    /// # Errors
+    /// As [`PromptSystem::load`].
+    pub fn with_files(files: &[(Kind, &str, &[u8])]) -> Result<Self, PromptError> {
+        let (mut found, mut findings) = (Vec::new(), Vec::new());
+        for (kind, name, content) in files {
+            let shown = format!("{}/{name}{}", kind.folder(), kind.ending());
+            let text = Text::from_bytes(&shown, content, MAX_FILE_BYTES, "a prompt");
+            let refused = refuse_name(name).map(|what| Box::new(Finding::of_file(&shown, what)));
+            match refused.map_or(text, Err) {
+                Ok(text) => found.push(Found { kind: *kind, name: (*name).to_owned(), text }),
+                Err(finding) => findings.push(*finding),
+            }
+        }
+        let mut library = Library::built_in();
+        findings.extend(library.add(found, &Origin::Project(PathBuf::new())));
+        if findings.is_empty() {
+            findings = library.check();
+        }
+        if !findings.is_empty() {
+            return Err(PromptError::Bad(findings));
+        }
+        let system = Self::built_in();
+        system.state.lock().unwrap_or_else(PoisonError::into_inner).library = Arc::new(library);
+        Ok(system)
+    }
+
     fn of(folders: Vec<Origin>) -> Result<Self, PromptError> {
         let (library, stamps) = read(&folders)?;
         let state = State { library: Arc::new(library), stamps, cache: Cache::default() };
@@ -84,7 +116,7 @@ impl PromptSystem {
     ///
     /// # Errors
     /// Names that are not known, a parameter without value, a prompt above
-    /// [`compose::MAX_PROMPT_BYTES`]; and as [`PromptSystem::library`].
+    /// [`MAX_PROMPT_BYTES`](crate::MAX_PROMPT_BYTES); and as [`PromptSystem::library`].
     pub fn compose(&self, request: &ComposeRequest<'_>) -> Result<Arc<str>, PromptError> {
         let mut state = self.fresh()?;
         let key = request.key();

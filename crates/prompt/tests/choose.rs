@@ -41,7 +41,10 @@ const TASKS: &[(&str, &str)] = &[
     ("How does authentication work in this project?", "explore_and_explain"),
     ("Find all places that call deprecated_login", "explore_and_explain"),
     ("Give me an overview of the architecture", "explore_and_explain"),
-    ("Why does the cache miss on every request? Just explain, do not change", "explore_and_explain"),
+    (
+        "Why does the cache miss on every request? Just explain, do not change",
+        "explore_and_explain",
+    ),
     ("What does the macro in lib.rs do?", "explore_and_explain"),
     ("Which function writes the log file header?", "explore_and_explain"),
     ("Review this pull request for security problems", "review"),
@@ -49,7 +52,10 @@ const TASKS: &[(&str, &str)] = &[
     ("Audit the upload handler for vulnerabilities", "review"),
     ("Look over the diff and tell me what is wrong", "review"),
     ("Research the alternatives to Redis for our queue", "research"),
-    ("Which library is best for PDF rendering in Rust? Compare libraries and cite sources", "research"),
+    (
+        "Which library is best for PDF rendering in Rust? Compare libraries and cite sources",
+        "research",
+    ),
     ("Survey the literature on loop detection in agents", "research"),
     ("What are best practices for storing refresh tokens?", "research"),
     ("Compute the average order value per month from orders.csv", "data_task"),
@@ -86,10 +92,7 @@ fn the_reason_is_told() {
     let system = PromptSystem::built_in();
     let library = system.library().unwrap();
     let cases = [
-        (
-            "Fix the failing tests",
-            "fix_failing_tests: the task says \"failing tests\"",
-        ),
+        ("Fix the failing tests", "fix_failing_tests: the task says \"failing tests\""),
         (
             "Explain how the scheduler works",
             "explore_and_explain: the task says \"explain\" and is of the kind analyze",

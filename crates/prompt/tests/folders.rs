@@ -71,13 +71,12 @@ fn features_are_ordered_and_switched() {
         let mut request = ComposeRequest::new("me");
         request.include_shared = shared;
         let quiet = quiet.iter().map(|name| (*name, false));
-        request.features = quiet
-            .chain(features.iter().copied())
-            .map(|(name, on)| (name.to_owned(), on))
-            .collect();
+        request.features =
+            quiet.chain(features.iter().copied()).map(|(name, on)| (name.to_owned(), on)).collect();
         system.compose(&request).map(|prompt| prompt.replace("\n\n", "|").trim().to_owned())
     };
-    let cases: [(&[(&str, bool)], bool, &str); 6] = [
+    type Switches = &'static [(&'static str, bool)];
+    let cases: [(Switches, bool, &str); 6] = [
         (&[], true, "me|core|a rule|b rule|## Late|late"),
         (&[("a_rule", false), ("late", false)], true, "me|core|b rule"),
         (&[("rare", true)], true, "me|core|rare|a rule|b rule|## Late|late"),
@@ -88,7 +87,7 @@ fn features_are_ordered_and_switched() {
     for (features, shared, expected) in cases {
         assert_eq!(composed(features, shared).unwrap(), expected, "{features:?}");
     }
-    let errors: [(&[(&str, bool)], &str); 3] = [
+    let errors: [(Switches, &str); 3] = [
         (
             &[("core", false)],
             "the feature `core` is always on; `include_shared` leaves out all shared parts",
@@ -192,8 +191,8 @@ fn every_part_of_a_request_counts() {
         requests.push(request);
     };
     with(&|request| request.instructions = Some("x"));
-    with(&|request| drop(request.features.insert("mailbox_protocol".into(), true)));
-    with(&|request| drop(request.parameters.insert("check".into(), "make".into())));
+    with(&|request| request.features.extend([("mailbox_protocol".into(), true)]));
+    with(&|request| request.parameters.extend([("check".into(), "make".into())]));
     with(&|request| request.include_shared = false);
     let mut requests: Vec<ComposeRequest<'_>> = requests;
     for tools in [&one, &two] {
@@ -260,7 +259,8 @@ fn bad_files_are_refused_with_these_messages() {
         let shown = error.to_string().replace(&format!("{}/", folder.display()), "");
         found.push_str(&format!("{shown}\n\n"));
     }
-    check_golden(&testdata("prompts").join("bad.txt"), found.trim_end_matches('\n').into());
+    let found = format!("{}\n", found.trim_end());
+    check_golden(&testdata("prompts").join("bad.txt"), &found);
     let folder = project("large");
     write(&folder, ".steersman/prompts/shared/large.md", "x".repeat((256 << 10) + 1));
     let error = load(&folder).unwrap_err().to_string();

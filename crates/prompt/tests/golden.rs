@@ -8,9 +8,7 @@ use std::path::Path;
 
 use files::{check_golden, testdata};
 use serde_json::{Value as Json, json};
-use steersman_prompt::{
-    PromptSystem, Registry, agents_schema, agents_schema_text, built_in_tools,
-};
+use steersman_prompt::{PromptSystem, Registry, agents_schema, agents_schema_text, built_in_tools};
 
 /// Agent, model, whether it writes mail, template.
 const CASES: [(&str, Option<&str>, bool, Option<&str>); 5] = [
@@ -29,7 +27,8 @@ fn prompts_of_the_built_in_agents() {
     for (name, model, mail, template) in CASES {
         let agent = registry.agent(name).unwrap();
         let mut tools = built_in_tools();
-        tools.retain(|tool| agent.tools.allows(&tool.name) && (mail || !tool.name.contains("mail")));
+        tools
+            .retain(|tool| agent.tools.allows(&tool.name) && (mail || !tool.name.contains("mail")));
         let profile = model.map(|model| registry.profile(agent, model));
         let mut request = agent.request(&tools);
         request.model = profile.as_ref();

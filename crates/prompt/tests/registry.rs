@@ -46,11 +46,8 @@ fn a_file_becomes_agents() {
     assert_eq!((model.provider, model.name.as_str()), (Provider::OpenaiResponses, "gpt-5.1"));
     assert_eq!(model.base_url.as_deref(), Some("https://models.example.com/v1"));
     assert_eq!(model.api_key_env, "OPENAI_API_KEY");
-    let price = Price {
-        input_nanodollars: 1250,
-        output_nanodollars: 10_000,
-        cached_nanodollars: 125,
-    };
+    let price =
+        Price { input_nanodollars: 1250, output_nanodollars: 10_000, cached_nanodollars: 125 };
     assert_eq!(model.price, Some(price));
     let profile = registry.profile(fixer, "gpt-5.1");
     assert_eq!((profile.tool_calls, profile.signal), (ToolCalls::Single, Signal::StructuredOutput));
