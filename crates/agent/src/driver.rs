@@ -180,9 +180,11 @@ const fn moves_head(entry: &Entry) -> bool {
 }
 
 /// What lists of sessions show.
-fn head_of(session: &Session) -> Head {
+#[must_use]
+pub fn head_of(session: &Session) -> Head {
     let outlook = session.outlook();
     let opened = session.opened();
+    let side = opened.extra.get("side").filter(|side| !side.is_null());
     let cut = |text: &str| text[..text.floor_char_boundary(HEAD_TEXT)].to_owned();
     Head {
         state: outlook.ending.clone().unwrap_or_else(|| "running".to_owned()),
@@ -194,7 +196,7 @@ fn head_of(session: &Session) -> Head {
         tool_calls: outlook.calls.into(),
         tokens: Some(outlook.input_tokens.saturating_add(outlook.output_tokens)),
         cost_nanos: Some(outlook.cost_nanodollars),
-        extra: None,
+        extra: side.map(|side| serde_json::json!({ "side": side }).to_string()),
     }
 }
 

@@ -16,11 +16,12 @@ pub mod rehearsal;
 mod roster;
 mod seam;
 mod session;
+mod sides;
 pub mod tools;
 
 pub use check::discover as discover_check;
 pub use clock::{Clock, SystemClock, TimerClock};
-pub use driver::{Command, DriveError, Driver, Parts};
+pub use driver::{Command, DriveError, Driver, Parts, head_of};
 pub use ending::Ending;
 pub use entry::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Failed, HandedOver,
@@ -37,3 +38,4 @@ pub use seam::{
 pub use session::{
     CallState, FoldError, OpenCall, Outlook, Session, Step, ToolRun, make_ids_unique,
 };
+pub use sides::{Side, SideEnded, Sides, SidesBegun, choose as choose_side};

@@ -12,6 +12,7 @@ mod letters;
 mod next;
 mod outlook;
 mod prune;
+mod side;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub use outlook::Outlook;
 
 use crate::control::{self, Control};
 use crate::ending::Ending;
+use crate::sides::Sides;
 use crate::entry::{
     Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied, ToolFinished,
 };
@@ -114,6 +116,8 @@ pub struct Session {
     pub(crate) failures: u32,
     /// The name of what was said to the agent since its last reply.
     pub(crate) heard: Option<String>,
+    /// The attempts side by side that this session is the group of.
+    pub(crate) sides: Option<Sides>,
 }
 
 /// A journal that no session can be folded from.
@@ -183,6 +187,7 @@ impl Session {
             unkept: false,
             failures: 0,
             heard: None,
+            sides: None,
         })
     }
 
@@ -234,6 +239,11 @@ impl Session {
                 self.phase = Phase::Ended;
                 self.ended = Some(ended.as_ref().clone());
             }
+            Entry::SidesBegun(_)
+            | Entry::SideEnded(_)
+            | Entry::SideChosen { .. }
+            | Entry::SideApplied { .. }
+            | Entry::SideNotApplied { .. } => self.take_side(entry),
         }
         Ok(())
     }
@@ -480,6 +490,12 @@ impl Session {
     #[must_use]
     pub const fn differing(&self) -> u32 {
         self.differing
+    }
+
+    /// The attempts side by side that this session is the group of; `None` if it is of none.
+    #[must_use]
+    pub const fn sides(&self) -> Option<&Sides> {
+        self.sides.as_ref()
     }
 
     /// The letters of the session.
