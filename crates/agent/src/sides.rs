@@ -141,15 +141,16 @@ pub fn choose(ends: &[SideEnded]) -> Option<(u32, String)> {
     let mut left: Vec<&SideEnded> = ends.iter().filter(|end| !end.state.is_empty()).collect();
     left.sort_by_key(|end| end.number);
     let mut why = Vec::new();
-    let mut narrow = |left: &mut Vec<&SideEnded>, words: &str, wanted: &dyn Fn(&SideEnded) -> bool| {
-        let before = left.len();
-        if left.iter().any(|end| wanted(end)) {
-            left.retain(|end| wanted(end));
-        }
-        if left.len() < before {
-            why.push(words.to_owned());
-        }
-    };
+    let mut narrow =
+        |left: &mut Vec<&SideEnded>, words: &str, wanted: &dyn Fn(&SideEnded) -> bool| {
+            let before = left.len();
+            if left.iter().any(|end| wanted(end)) {
+                left.retain(|end| wanted(end));
+            }
+            if left.len() < before {
+                why.push(words.to_owned());
+            }
+        };
     narrow(&mut left, "the check proves it", &|end| end.proved);
     narrow(&mut left, "its run did not fail", &|end| end.ending != Some(Ending::Failed));
     let rivals = left.clone();

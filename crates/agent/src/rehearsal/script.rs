@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use steersman_config::{Finding, LoadError};
 use steersman_config::document::{Document, Text, parse, refuse};
+use steersman_config::{Finding, LoadError};
 
 /// Largest script, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -159,11 +159,12 @@ impl Script {
         Ok(script)
     }
 
-    /// The script as one of several attempts side by side plays it, counted from 1.
+    /// The script as one of several attempts side by side plays it, counted from 1; 0 is a run on
+    /// its own.
     #[must_use]
     pub fn of_side(mut self, number: u32) -> Self {
-        let at = usize::try_from(number.max(1) - 1).unwrap_or(usize::MAX);
-        if let Some(side) = self.sides.get(at).cloned() {
+        let at = number.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        if let Some(side) = at.and_then(|at| self.sides.get(at).cloned()) {
             self.reply_ms = side.reply_ms.unwrap_or(self.reply_ms);
             if !side.attempts.is_empty() {
                 self.attempts = side.attempts;
@@ -174,7 +175,12 @@ impl Script {
 }
 
 /// Finds what is wrong with the attempts under a path of the script.
-fn check_parts(parts: &[Part], path: &[&str], document: &Document<Script>, findings: &mut Vec<Finding>) {
+fn check_parts(
+    parts: &[Part],
+    path: &[&str],
+    document: &Document<Script>,
+    findings: &mut Vec<Finding>,
+) {
     for (at, part) in parts.iter().enumerate() {
         let at = at.to_string();
         let key = |last| [path, &["attempts", &at, last]].concat();

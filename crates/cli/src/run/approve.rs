@@ -27,16 +27,18 @@ pub(super) fn rules(texts: &[String]) -> Result<Vec<AllowRule>, String> {
 pub(super) fn approver(approval: Approval) -> Arc<dyn Approver> {
     let asks = approval.mode == ApprovalMode::Ask;
     if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        Arc::new(AtTerminal { approval, asking: Mutex::new(()) })
+        Arc::new(AtTerminal { approval })
     } else {
         Arc::new(approval)
     }
 }
 
-/// Asks at the terminal, one question at a time.
+/// One question at a time, whichever session asks.
+static ASKING: Mutex<()> = Mutex::const_new(());
+
+/// Asks at the terminal.
 struct AtTerminal {
     approval: Approval,
-    asking: Mutex<()>,
 }
 
 impl Approver for AtTerminal {
@@ -45,7 +47,7 @@ impl Approver for AtTerminal {
             if let Some(verdict) = judge(&self.approval, run) {
                 return verdict;
             }
-            let _one_at_a_time = self.asking.lock().await;
+            let _one_at_a_time = ASKING.lock().await;
             let call = cut_end(&plain(&format!("{} {}", run.name, run.arguments)), SHOWN);
             let asked = tokio::task::spawn_blocking(move || ask(&call));
             asked.await.unwrap_or(Verdict::Refused(Refused::NobodyToAsk))

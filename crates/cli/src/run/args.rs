@@ -19,9 +19,9 @@ was there), refuted 4 (the check still fails), capped 5 (the answer was forced),
 pub(crate) struct RunArgs {
     /// What the agent is to do; `-` reads it from standard input
     pub(super) task: Option<String>,
-    /// The folder the agent works in
-    #[arg(long, short = 'C', value_name = "DIR", default_value = ".")]
-    pub(super) workspace: PathBuf,
+    /// The folder the agent works in; default: the current one, for a rehearsal one of its own
+    #[arg(long, short = 'C', value_name = "DIR")]
+    pub(super) workspace: Option<PathBuf>,
     /// The agent, from agents.yaml or the built-in ones; default: the registry's
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
@@ -58,9 +58,8 @@ pub(crate) struct RunArgs {
     /// Play this rehearsal: a built-in name or the path of a script
     #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "base_url", "provider"])]
     pub(super) rehearsal: Option<String>,
-    /// Side by side attempts in copies of the workspace; the check picks the best
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
-    pub(super) attempts: u32,
+    #[command(flatten)]
+    pub(super) breadth: BreadthArgs,
     /// A policy: a built-in name or a file; default: steersman.yaml if there is one
     #[arg(long, value_name = "POLICY")]
     pub(super) policy: Option<String>,
@@ -91,6 +90,20 @@ pub(crate) struct ModelArgs {
     /// Ask for whole replies instead of streams
     #[arg(long)]
     pub(super) no_stream: bool,
+}
+
+/// How many attempts are made side by side.
+#[derive(Debug, Args)]
+pub(crate) struct BreadthArgs {
+    /// Attempts side by side, each in a copy of the folder; the check picks the best
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
+    pub(super) attempts: u32,
+    /// How many attempts work at a time; default: all, but no more than 4
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(super) jobs: Option<u32>,
+    /// Let every attempt come to its end, also after one of them is proved
+    #[arg(long)]
+    pub(super) all: bool,
 }
 
 /// Where sessions are kept.

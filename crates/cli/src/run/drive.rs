@@ -11,6 +11,7 @@ use steersman_store::{Head, News, SessionId, Store};
 use tokio::sync::mpsc;
 
 use super::args::{RunArgs, ShowArgs};
+use super::attempts;
 use super::face::{Face, Look};
 use super::parts::{Crew, crew};
 use super::place::{Place, new_id, shown};
@@ -19,7 +20,7 @@ use super::recall::Recall;
 use crate::screen::{Colour, Screen};
 
 /// Exit code of a run that was left with Ctrl-C.
-const LEFT: u8 = 130;
+pub(super) const LEFT: u8 = 130;
 
 /// Runs a future on a runtime of its own.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
@@ -34,6 +35,9 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Resu
 
 /// Begins a session and drives it to its end.
 pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> {
+    if args.breadth.attempts > 1 {
+        return attempts::begin(args, colour);
+    }
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
     let plan = Plan::read(args, &place, &id)?;
@@ -78,6 +82,9 @@ pub(crate) fn take_up(
         let log = log.map_err(|error| error.to_string())?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
         let session = session.map_err(|error| error.to_string())?;
+        if session.sides().is_some() {
+            return attempts::go_on(log, session, place, (show, colour), said).await;
+        }
         if session.ended().is_some() && said.is_none() {
             let ended = session.ended().map(|ended| ended.ending.to_string()).unwrap_or_default();
             log.release().await.map_err(|error| error.to_string())?;
@@ -128,13 +135,17 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
 
 /// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
 /// dropped.
-fn listen(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) -> Listening {
+pub(super) fn listen(
+    store: Arc<dyn Store>,
+    id: SessionId,
+    to: mpsc::Sender<Command>,
+) -> Listening {
     let keys = tokio::spawn(hear_keys(to.clone()));
     let controls = tokio::spawn(hear_controls(store, id, to));
     Listening(vec![keys, controls])
 }
 
-struct Listening(Vec<tokio::task::JoinHandle<()>>);
+pub(super) struct Listening(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Listening {
     fn drop(&mut self) {
@@ -165,7 +176,11 @@ async fn hear_keys(to: mpsc::Sender<Command>) {
 }
 
 /// What other processes ask for stands in the store.
-async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) {
+pub(super) async fn hear_controls(
+    store: Arc<dyn Store>,
+    id: SessionId,
+    to: mpsc::Sender<Command>,
+) {
     let mut news = store.subscribe();
     let mut after = match store.session(&id).await {
         Ok(Some(summary)) => summary.last_control,

@@ -2,6 +2,7 @@
 
 mod approve;
 mod args;
+mod attempts;
 mod drive;
 mod face;
 mod parts;

@@ -36,14 +36,21 @@ pub(super) fn crew(
     id: &SessionId,
 ) -> Result<Crew, String> {
     let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
-    let workspace = Workspace::open(Path::new(folder)).map_err(|error| error.to_string())?;
+    let workspace = Workspace::open(Path::new(folder)).map_err(|error| match &recall.side {
+        // The copy is removed when its group has ended.
+        Some(side) => format!("{error}; the session is attempt {} of {}", side.number, side.group),
+        None => error.to_string(),
+    })?;
     let workspace = Arc::new(workspace);
     let mut options = ShellOptions::default();
     options.confined = !recall.unconfined;
     let shell = Arc::new(Shell::new(&workspace, options).map_err(|error| error.to_string())?);
     let confinement = shell.confinement().clone();
-    let kept = Checkpoints::open(&workspace, id.as_str(), &place.checkpoints(id));
-    let kept = kept.map_err(|error| error.to_string())?;
+    let kept = match &recall.side {
+        Some(side) => super::attempts::beside(&workspace, side, place)?,
+        None => Checkpoints::open(&workspace, id.as_str(), &place.checkpoints(id))
+            .map_err(|error| error.to_string())?,
+    };
     let storage = kept.storage().to_string();
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
     let tools = WorkTools::new(workspace, shell, approver(recall.approval()?), Vec::new());
@@ -65,7 +72,9 @@ pub(super) fn crew(
 fn model_of(recall: &Recall) -> Result<Arc<dyn Model>, String> {
     if let Some(text) = &recall.rehearsal {
         let script = Script::parse("the script of the session", text);
-        return Ok(Arc::new(ScriptedModel::new(script.map_err(|error| error.to_string())?)));
+        let script = script.map_err(|error| error.to_string())?;
+        let script = script.of_side(recall.side.as_ref().map_or(0, |side| side.number));
+        return Ok(Arc::new(ScriptedModel::new(script)));
     }
     let client = Client::new(&Options::from_env()).map_err(|error| error.to_string())?;
     let mut by_agent: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();

@@ -93,8 +93,15 @@ fn rehearse(
     script: Script,
     text: String,
 ) -> Result<Plan, String> {
-    let workspace = place.rehearsal(id);
-    Sample::lay_out(&script, &workspace).map_err(|error| error.to_string())?;
+    let workspace = match &args.workspace {
+        // Such a script brings no project of its own: it is played in the user's.
+        Some(own) if script.project.is_empty() => folder(own)?,
+        _ => {
+            let workspace = place.rehearsal(id);
+            Sample::lay_out(&script, &workspace).map_err(|error| error.to_string())?;
+            folder(&workspace)?
+        }
+    };
     let mut notices = Vec::new();
     let sets = script.policy.iter().map(|(key, value)| (key.clone(), value.to_string()));
     let sets: Vec<_> = sets.chain(args.set.iter().cloned()).collect();
@@ -126,7 +133,7 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         return Err("there is no task: steersman run \"what the agent is to do\"".to_owned());
     };
     let task = read_task(task)?;
-    let workspace = folder(&args.workspace)?;
+    let workspace = folder(args.workspace.as_deref().unwrap_or(Path::new(".")))?;
     let mut notices = Vec::new();
     let prompts = PromptSystem::load(&workspace).map_err(|error| error.to_string())?;
     let library = prompts.library().map_err(|error| error.to_string())?;
@@ -184,6 +191,7 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         parameters: args.parameters.clone(),
         template: template.as_ref().map(|template| template.name().to_owned()),
         project: workspace.display().to_string(),
+        side: None,
     };
     let around = Circumstances {
         model: args.model.name.clone().unwrap_or_default(),

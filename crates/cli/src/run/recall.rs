@@ -33,6 +33,22 @@ pub(crate) struct Recall {
     pub(crate) template: Option<String>,
     /// The folder whose agents and prompts hold.
     pub(crate) project: String,
+    /// Which of several attempts side by side it is; `None` for a session on its own.
+    pub(crate) side: Option<Beside>,
+}
+
+/// One of several attempts side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Beside {
+    /// The session of the group.
+    pub(crate) group: String,
+    /// The number of the attempt, from 1.
+    pub(crate) number: u32,
+    /// How many there are.
+    pub(crate) of: u32,
+    /// The folder that the attempts are made for.
+    pub(crate) original: String,
 }
 
 /// A model behind a server.

@@ -98,6 +98,35 @@ impl Lines {
             Entry::BestLost { why, .. } => {
                 vec![self.line("! ", Tone::Bad, &format!("the best state is not restored: {why}"))]
             }
+            Entry::SidesBegun(begun) => {
+                let what = format!(
+                    "{} side by side, {} at a time",
+                    count(begun.sides.len() as u64, "attempt"),
+                    begun.jobs
+                );
+                let mut lines = vec![self.line("⇉ ", Tone::Heading, &what)];
+                lines.extend(begun.sides.iter().map(|side| {
+                    let what = format!("[{}] {}: {}", side.number, side.session, side.stance);
+                    self.line("  ", Tone::Dim, &what)
+                }));
+                lines
+            }
+            Entry::SideEnded(end) => {
+                let tone = if end.proved { Tone::Good } else { Tone::Dim };
+                let ending = end.ending().map_or("not begun", steersman_agent::Ending::name);
+                let proof = if end.proved { ", proved by the check" } else { "" };
+                vec![self.line("⇉ ", tone, &format!("attempt {} ended: {ending}{proof}", end.number))]
+            }
+            Entry::SideChosen { number, why } => {
+                vec![self.line("⇉ ", Tone::Heading, &format!("attempt {number} is chosen: {why}"))]
+            }
+            Entry::SideApplied { number } => {
+                vec![self.line("⇉ ", Tone::Good, &format!("the folder is as attempt {number} left it"))]
+            }
+            Entry::SideNotApplied { number, why } => {
+                let what = format!("the folder is not as attempt {number} left it: {why}");
+                vec![self.line("⇉ ", Tone::Bad, &what)]
+            }
             Entry::StopRequested { who } => vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))],
             _ => Vec::new(),
         }

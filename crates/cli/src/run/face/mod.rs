@@ -3,6 +3,7 @@
 mod lines;
 mod live;
 mod record;
+mod side;
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -148,6 +149,38 @@ impl Face {
             Kind::Plain => Box::new(Lines::new(self.look.screen)),
             Kind::Live => Box::new(live::Live::new(self.look.screen)),
         })
+    }
+
+    /// Whoever watches one of several attempts side by side.
+    pub(super) fn watching_side(
+        &self,
+        id: &SessionId,
+        number: u32,
+    ) -> Box<dyn steersman_agent::Face> {
+        match self.look.kind {
+            Kind::Json => Box::new(record::Record::new(id.clone())),
+            Kind::Plain | Kind::Live => Box::new(side::SideLines::new(self.look.screen, number)),
+        }
+    }
+
+    /// Whoever watches the group of several attempts.
+    pub(super) fn watching_group(&self) -> Box<dyn steersman_agent::Face> {
+        match self.look.kind {
+            Kind::Json => Box::new(record::Record::new(self.id.clone())),
+            Kind::Plain | Kind::Live => Box::new(Lines::new(self.look.screen)),
+        }
+    }
+
+    /// Where it is shown.
+    pub(super) const fn screen(&self) -> Screen {
+        self.look.screen
+    }
+
+    /// Lines for people.
+    pub(super) fn lines(&self, lines: &[String]) {
+        if self.look.kind != Kind::Json {
+            write(lines);
+        }
     }
 
     /// The run ended.
