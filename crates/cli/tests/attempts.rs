@@ -69,6 +69,10 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
+fn of_kind<'a>(entries: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    entries.iter().filter(move |line| line["entry"]["entry"] == kind)
+}
+
 const SLOW: &str = ", reply_ms: 600000";
 
 #[test]
@@ -107,7 +111,7 @@ fn the_best_by_its_tests_is_taken_if_none_is_proved() {
     assert_eq!(fs::read_to_string(project.join("done.txt")).unwrap(), "a b\n");
     assert!(project.join("more.txt").is_file());
     let entries: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |kind: &str| entries.iter().filter(move |line| line["entry"]["entry"] == kind);
+    let of = |kind| of_kind(&entries, kind);
     let chosen = of("side_chosen").next().unwrap();
     assert_eq!(chosen["entry"]["number"], 3);
     assert_eq!(chosen["entry"]["why"], "no other one's tests are better");
