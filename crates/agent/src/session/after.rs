@@ -1,5 +1,7 @@
 //! What follows from a decision.
 
+use std::sync::Arc;
+
 use steersman_engine::{Action, Decision, Reason, StopReason, Timestamp};
 use steersman_wire::Role;
 
@@ -46,7 +48,7 @@ impl Session {
         let failed_reply = moment == Moment::Turn
             && self.conversation.last().is_some_and(|last| last.role == Role::Assistant);
         if failed_reply {
-            self.conversation.pop();
+            Arc::make_mut(&mut self.conversation).pop();
         }
         let until_ms = at.0.saturating_add(decision.delay_ms.unwrap_or(0));
         Phase::Waiting { until_ms, begun: false }
@@ -81,10 +83,7 @@ impl Session {
             Reason::AwaitingUser => {
                 Phase::Closing { ending: Ending::Waiting, why: ASKS.to_owned() }
             }
-            Reason::SignalledContinue => {
-                self.say(GO_ON.to_owned());
-                Phase::Call
-            }
+            Reason::SignalledContinue => Phase::Call,
             _ => self.close_claim(),
         }
     }
@@ -116,8 +115,6 @@ const PROVED: &str = "the check proves it";
 const REFUTED: &str = "the agent says that it is done, and the check still fails";
 const CLAIMED: &str = "the agent says that it is done; no check was there to prove it";
 const ASKS: &str = "the agent asks the user";
-/// What an agent that signals to go on is told.
-const GO_ON: &str = "Go on.";
 
 /// How a run ends that is stopped for this reason.
 const fn ending_of(reason: &Reason) -> Ending {

@@ -1,6 +1,7 @@
 //! Attempts: what was tried, what came of it, and the best of it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use steersman_engine::{Event, TestReport, Timestamp};
 
@@ -75,12 +76,27 @@ impl Session {
         best.checkpoint
     }
 
+    /// The workspace was put back to its best state: the agent is told, should it go on.
+    pub(super) fn take_best(&mut self, number: u32) {
+        self.outlook.best_restored = Some(number);
+        if let Some(best) = &mut self.best {
+            best.current = true;
+            let (failed, passed) = (best.failed, best.passed);
+            self.outlook.tests = Some((failed, passed));
+            self.close_open_calls();
+            self.say(format!(
+                "When the run ended, the workspace was put back to its best state: {failed} tests \
+                 failing, {passed} passing. Later changes are not there any more."
+            ));
+        }
+    }
+
     /// The workspace was restored: the conversation is, too, and the ledger says why.
     pub(super) fn start_over(&mut self, at: Timestamp, attempt: Attempt) {
         self.engine.handle(at, &Event::StartedOver);
         self.attempts.push(attempt);
         self.outlook.attempt = self.engine.state().attempt;
-        self.conversation.truncate(self.kept_messages);
+        Arc::make_mut(&mut self.conversation).truncate(self.kept_messages);
         let words = self.ledger();
         self.say(words);
         self.calls.clear();

@@ -19,7 +19,7 @@ use steersman_engine::{
     Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
 };
 use steersman_prompt::Mailbox;
-use steersman_wire::{Message, Part, Role};
+use steersman_wire::{Message, Role};
 
 pub use calls::{CallState, OpenCall, make_ids_unique};
 pub use next::{Step, ToolRun};
@@ -30,7 +30,8 @@ pub use outlook::Outlook;
 use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::{
-    Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied, ToolFinished,
+    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied,
+    ToolFinished,
 };
 
 /// Where a session stands.
@@ -79,7 +80,7 @@ pub struct Session {
     pub(crate) phase: Phase,
     /// Where the session goes on after an interruption that changed nothing.
     pub(crate) interrupted: Option<Phase>,
-    pub(crate) conversation: Vec<Message>,
+    pub(crate) conversation: Arc<Vec<Message>>,
     /// Messages that a start-over keeps: the task.
     pub(crate) kept_messages: usize,
     pub(crate) calls: Vec<OpenCall>,
@@ -93,7 +94,7 @@ pub struct Session {
     pub(crate) best: Option<ledger::Best>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) mail: Mailbox,
-    pub(crate) agent: crate::entry::AgentSetup,
+    pub(crate) agent: Arc<AgentSetup>,
     pub(crate) outlook: Outlook,
     pub(crate) ended: Option<Ended>,
     /// Entries folded; the sequence number of the last one.
@@ -114,6 +115,8 @@ pub struct Session {
     pub(crate) failures: u32,
     /// The name of what was said to the agent since its last reply.
     pub(crate) heard: Option<String>,
+    /// Unread mail that the agent was told of.
+    pub(crate) mail_told: usize,
 }
 
 /// A journal that no session can be folded from.
@@ -158,11 +161,11 @@ impl Session {
         let policy = Arc::new((*opened.policy).clone());
         Ok(Self {
             engine: Engine::new(policy, info),
-            agent: opened.agent.clone(),
+            agent: Arc::new(opened.agent.clone()),
             opened: *opened,
             phase: Phase::AwaitingUser,
             interrupted: None,
-            conversation: Vec::new(),
+            conversation: Arc::default(),
             kept_messages: 0,
             calls: Vec::new(),
             forced: false,
@@ -183,6 +186,7 @@ impl Session {
             unkept: false,
             failures: 0,
             heard: None,
+            mail_told: 0,
         })
     }
 
@@ -210,6 +214,9 @@ impl Session {
             Entry::CheckFinished(check) => self.take_check(at, check),
             Entry::Decided { decision } => self.carry_out(at, decision),
             Entry::Said { text, template, .. } => {
+                if template == next::MAIL {
+                    self.mail_told = self.mail.unread(&self.agent.name);
+                }
                 self.heard = Some(template.clone());
                 self.say(text.clone());
             }
@@ -223,12 +230,14 @@ impl Session {
             Entry::WaitEnded => self.phase = Phase::Call,
             Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
             Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
-            Entry::Mailed { mail } => self.mail.fold(mail),
+            Entry::Mailed { mail } => {
+                self.mail.fold(mail);
+                self.mail_told = self.mail_told.min(self.mail.unread(&self.agent.name));
+            }
             Entry::HandedOver(handed) => self.hand_over(handed),
             Entry::CheckpointFailed { why } => self.miss_checkpoint(why),
-            Entry::BestRestored { number } | Entry::BestLost { number, .. } => {
-                self.outlook.best_restored = Some(*number);
-            }
+            Entry::BestRestored { number } => self.take_best(*number),
+            Entry::BestLost { number, .. } => self.outlook.best_restored = Some(*number),
             Entry::Ended(ended) => {
                 self.outlook.ended(ended);
                 self.phase = Phase::Ended;
@@ -247,6 +256,8 @@ impl Session {
             self.outlook.task = text.to_owned();
         }
         self.forced = false;
+        self.outlook.forced_because = None;
+        self.outlook.best_restored = None;
         self.ended = None;
         self.phase = Phase::Call;
     }
@@ -261,7 +272,7 @@ impl Session {
         self.failures = 0;
         self.heard = None;
         self.left = None;
-        self.conversation.push(replied.message.clone());
+        Arc::make_mut(&mut self.conversation).push(replied.message.clone());
         self.phase = if self.calls.is_empty() { Phase::TurnOver } else { Phase::Tools };
     }
 
@@ -407,7 +418,7 @@ impl Session {
 
     /// Appends a user message to the conversation.
     pub(crate) fn say(&mut self, text: String) {
-        self.conversation.push(Message { role: Role::User, parts: vec![Part::Text(text)] });
+        Arc::make_mut(&mut self.conversation).push(Message::user(text));
     }
 
     /// What was set up when the session began.
@@ -424,13 +435,13 @@ impl Session {
 
     /// The agent that acts now.
     #[must_use]
-    pub const fn agent(&self) -> &crate::entry::AgentSetup {
+    pub const fn agent(&self) -> &Arc<AgentSetup> {
         &self.agent
     }
 
     /// What the model is shown next, without the system prompt.
     #[must_use]
-    pub fn conversation(&self) -> &[Message] {
+    pub const fn conversation(&self) -> &Arc<Vec<Message>> {
         &self.conversation
     }
 
