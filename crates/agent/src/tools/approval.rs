@@ -70,7 +70,7 @@ pub fn judge(approval: &Approval, run: &ToolRun) -> Option<Verdict> {
         return Some(Verdict::Approved);
     }
     match approval.mode {
-        ApprovalMode::Ask => None,
+        ApprovalMode::Ask | ApprovalMode::Confined => None,
         ApprovalMode::AllowList | ApprovalMode::Auto => Some(Verdict::Refused(Refused::NotAllowed)),
     }
 }

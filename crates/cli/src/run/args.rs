@@ -45,8 +45,7 @@ pub(crate) struct RunArgs {
     /// A parameter of the prompts
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
     pub(super) parameters: Vec<(String, String)>,
-    /// When changes and commands need your word; default: ask on a terminal where commands are not
-    /// confined, else auto
+    /// When changes and commands need your word; default: the agent's, else `confined`
     #[arg(long, value_enum, value_name = "MODE")]
     pub(super) approve: Option<Approve>,
     /// What needs no question: a tool, or `shell(cargo *)`
@@ -118,6 +117,8 @@ pub(crate) struct ShowArgs {
 /// When changes and commands need a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Approve {
+    /// Do not ask where commands are confined to the workspace, elsewhere ask
+    Confined,
     /// Ask, but for what is allowed
     Ask,
     /// What is allowed is done, everything else refused

@@ -46,7 +46,9 @@ pub(super) fn crew(
     let kept = kept.map_err(|error| error.to_string())?;
     let storage = kept.storage().to_string();
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
-    let tools = WorkTools::new(workspace, shell, approver(recall.approval()?), Vec::new());
+    let confined = matches!(confinement, Confinement::Landlock { .. });
+    let approval = recall.approval()?.settled(confined);
+    let tools = WorkTools::new(workspace, shell, approver(approval), Vec::new());
     let (commands, receiver) = mpsc::channel(64);
     let parts = Parts {
         model: model_of(recall)?,

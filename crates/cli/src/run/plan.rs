@@ -172,6 +172,7 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         model,
         by_agent: own,
         approval: match args.approve {
+            Some(Approve::Confined) => ApprovalMode::Confined,
             Some(Approve::Ask) => ApprovalMode::Ask,
             Some(Approve::AllowList) => ApprovalMode::AllowList,
             Some(Approve::Auto) => ApprovalMode::Auto,
