@@ -311,6 +311,8 @@ pub enum CheckCause {
     Claim,
     /// The agent called the tool `run_check`.
     Asked,
+    /// The run ends, and it is to be known in which state.
+    Closing,
 }
 
 /// What a check came to.

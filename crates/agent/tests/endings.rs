@@ -403,3 +403,59 @@ on:
     assert_eq!(ended.ending, Ending::Complete, "{:?}", stage.story());
     assert_eq!(session.outlook().turns, 3, "{:?}", stage.story());
 }
+
+#[test]
+fn a_state_that_nobody_looked_at_is_checked_before_the_run_ends() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: run_check}]
+      - calls: [{name: write, arguments: {path: tests, content: 4/4}}]
+      - calls: [{name: read, arguments: {path: a}}]
+on:
+  - to: force_synthesis
+    reply: {text: This is as far as I came.}
+"#;
+    let mut stage = Stage::new(script, &[("tests", "2/6"), ("a", "1")]);
+    stage.policy.limits.max_turns = Some(3);
+    let (ended, _) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Capped, "{:?}", stage.story());
+    assert_eq!(stage.folder.text("tests").as_deref(), Some("2/6"), "{:?}", stage.story());
+}
+
+#[test]
+fn the_best_state_is_kept_before_the_next_call_changes_it() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls:
+          - {name: write, arguments: {path: tests, content: 1/7}}
+          - {name: run_check}
+          - {name: write, arguments: {path: tests, content: 6/2}}
+          - {name: run_check}
+      - text: I give up here. It does not work.
+"#;
+    let stage = Stage::new(script, &[("tests", "2/6")]);
+    play(stage.run());
+    assert_eq!(stage.folder.text("tests").as_deref(), Some("1/7"), "{:?}", stage.story());
+}
+
+#[test]
+fn a_claim_in_the_last_turn_of_a_budget_is_still_proved() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: write, arguments: {path: tests, content: 0/8}}]
+      - calls: [{name: finish, arguments: {summary: All tests pass now.}}]
+"#;
+    let mut stage = Stage::new(script, &[("tests", "2/6")]);
+    stage.policy.limits.max_turns = Some(2);
+    let (ended, _) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Complete, "{:?}", stage.story());
+}

@@ -71,7 +71,8 @@ impl Session {
 
     fn after_turn(&mut self, decision: &Decision) -> Phase {
         let yielded = self.calls.is_empty() || control::yields(&self.calls);
-        if decision.run_check {
+        // A forced answer is no claim: what it is worth is looked at when the run closes.
+        if decision.run_check && !(self.forced && yielded) {
             return Phase::Check(if yielded { CheckCause::Claim } else { CheckCause::Due });
         }
         if !yielded {
@@ -102,12 +103,8 @@ impl Session {
         if !self.forced {
             return Phase::Closing { ending, why };
         }
-        let proof = if ending == Ending::Complete { "; the check passes" } else { "" };
         let forced = self.outlook.forced_because.as_deref().unwrap_or("its budget is used up");
-        Phase::Closing {
-            ending: Ending::Capped,
-            why: format!("the answer was forced: {forced}{proof}"),
-        }
+        Phase::Closing { ending: Ending::Capped, why: format!("the answer was forced: {forced}") }
     }
 }
 

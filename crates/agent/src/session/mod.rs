@@ -27,6 +27,7 @@ pub use next::{Step, ToolRun};
 pub(crate) use conversation::INTERRUPTED;
 pub use outlook::Outlook;
 
+use self::ledger::Standing;
 use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::{
@@ -278,6 +279,7 @@ impl Session {
 
     fn take_result(&mut self, at: Timestamp, result: &ToolFinished) {
         let Some(call) = calls::finish(&mut self.calls, result) else { return };
+        let changes = call.may_change();
         if let Some(Control::StartOver(asked)) = &call.control
             && result.is_error != Some(true)
         {
@@ -294,8 +296,9 @@ impl Session {
             };
             self.engine.handle(at, &Event::ToolReturned(event));
         }
-        if let Some(tests) = &result.tests {
-            self.measure(tests);
+        if changes {
+            self.last_check = None;
+            self.stand(Standing::Unknown);
         }
         if self.calls.iter().all(|call| matches!(call.state, CallState::Finished(..))) {
             self.phase = Phase::TurnOver;
@@ -303,10 +306,6 @@ impl Session {
     }
 
     fn end_turn(&mut self, at: Timestamp) {
-        let changed = self.calls.iter().any(OpenCall::may_change);
-        if changed {
-            self.last_check = None;
-        }
         self.put_results();
         let mut decision = self.engine.handle(at, &Event::TurnEnded);
         if let Some(held) = self.held.take().filter(|held| held.action > decision.action) {
@@ -316,6 +315,12 @@ impl Session {
     }
 
     fn take_check(&mut self, at: Timestamp, check: &CheckFinished) {
+        self.outlook.checked(check);
+        self.measure(check);
+        self.last_check = Some(check.clone());
+        if check.cause == CheckCause::Closing {
+            return;
+        }
         let report = CheckReport {
             name: self.opened.check.as_deref().unwrap_or_default().into(),
             passed: check.passed,
@@ -323,14 +328,7 @@ impl Session {
             excerpt: check.excerpt.as_str().into(),
         };
         let decision = self.engine.handle(at, &Event::CheckReported(report));
-        self.outlook.checked(check);
-        if let Some(tests) = &check.tests {
-            self.measure(tests);
-        } else if check.passed {
-            self.measure_proof();
-        }
         let cause = check.cause;
-        self.last_check = Some(check.clone());
         if cause == CheckCause::Asked {
             // The turn is not over: what the check says is decided upon with it.
             self.held = Some(decision);

@@ -89,6 +89,9 @@ impl Session {
             Phase::Check(cause) => Step::RunCheck(*cause, None),
             Phase::Waiting { until_ms, begun } => Step::Wait { until_ms: *until_ms, begun: *begun },
             Phase::Restoring { why } => self.next_restore(why),
+            Phase::Closing { ending, .. } if self.closing_check_due(*ending) => {
+                Step::RunCheck(CheckCause::Closing, None)
+            }
             Phase::Closing { ending, why } => {
                 // Who asks goes on from where it is.
                 let restore = self.better_checkpoint().filter(|_| *ending != Ending::Waiting);
@@ -96,9 +99,20 @@ impl Session {
                 if restore.is_some() && self.left.is_none() {
                     return Step::Checkpoint { label: "end of the run" };
                 }
-                Step::Close { ending: *ending, why: why.clone(), restore }
+                Step::Close { ending: *ending, why: self.closing_words(*ending, why), restore }
             }
             Phase::Ended => Step::Done,
+        }
+    }
+
+    /// Why the run ends; of a forced answer also what the check makes of it.
+    fn closing_words(&self, ending: Ending, why: &str) -> String {
+        match &self.last_check {
+            Some(check) if ending == Ending::Capped => {
+                let word = if check.passed { "passes" } else { "fails" };
+                format!("{why}; the check {word}")
+            }
+            _ => why.to_owned(),
         }
     }
 
@@ -138,6 +152,10 @@ impl Session {
         let interrupted = self.calls.iter().find(|call| call.state == CallState::Interrupted);
         if let Some(call) = interrupted {
             return finished(ToolFinished { interrupted: true, ..result(call, INTERRUPTED, true) });
+        }
+        if let Some(label) = self.checkpoint_due.filter(|_| self.opened.workspace.is_some()) {
+            // The next call may change what was measured.
+            return Step::Checkpoint { label };
         }
         let mut pending = self.calls.iter().filter(|call| call.state == CallState::Pending);
         let Some(first) = pending.next() else {
