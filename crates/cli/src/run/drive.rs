@@ -54,10 +54,8 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
         let log = log.map_err(|error| error.to_string())?;
         let Crew { parts, commands, .. } = crew;
         let _listening = listen(Arc::clone(&store), id.clone(), commands);
-        let mut driver =
-            Driver::begin(log, opened.clone(), parts).await.map_err(|error| error.to_string())?;
-        driver.hear(plan.task.clone()).await.map_err(|error| error.to_string())?;
-        conclude(driver, &face).await
+        let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
+        conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
 }
 

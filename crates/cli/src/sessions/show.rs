@@ -146,7 +146,7 @@ fn ledger(attempt: &Attempt) -> Vec<String> {
 
 /// Where the states are and how to look at one.
 fn whereabouts(place: &Place, summary: &Summary, session: &Session) -> String {
-    let private = place.checkpoints(&summary.id);
+    let private = place.checkpoints(&summary.id).join("checkpoints.git");
     let last = session.checkpoints().last().map_or("", |kept| kept.id.as_str());
     let at = if private.is_dir() {
         format!("--git-dir={}", private.display())

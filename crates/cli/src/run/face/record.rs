@@ -18,8 +18,12 @@ impl Record {
 
 impl steersman_agent::Face for Record {
     fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
-        // Entries of one append are told one by one, the last one with the session's number.
-        self.seq = if self.seq == 0 { session.seq() } else { self.seq + 1 };
+        // Entries of one append are told one by one; the session has all of them folded in.
+        self.seq = match entry {
+            Entry::Opened(_) => 1,
+            _ if self.seq == 0 => session.seq(),
+            _ => self.seq + 1,
+        };
         super::write(&[line(&self.id, self.seq, at_ms, entry)]);
     }
 }
