@@ -260,6 +260,7 @@ impl Session {
         self.outlook.forced_because = None;
         self.outlook.best_restored = None;
         self.ended = None;
+        self.outlook.ending = None;
         self.phase = Phase::Call;
     }
 

@@ -7,6 +7,9 @@ use steersman_prompt::{Approval, ApprovalMode};
 
 use super::approve::rules;
 
+/// A script that says nothing.
+const SILENT: &str = "task: none\nattempts: [{replies: [{text: none}]}]\n";
+
 /// What is needed to take a session up again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,6 +50,12 @@ pub(crate) struct ServedBy {
 }
 
 impl Recall {
+    /// The same for a session in which no model is called any more: no key is needed.
+    pub(crate) fn without_model(mut self) -> Self {
+        self.rehearsal = Some(SILENT.to_owned());
+        self
+    }
+
     /// What may be done without asking.
     pub(crate) fn approval(&self) -> Result<Approval, String> {
         Ok(Approval { mode: self.approval, allow: rules(&self.allow)? })
