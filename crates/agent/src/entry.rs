@@ -212,6 +212,9 @@ pub struct AgentSetup {
     /// Whether the model may call several tools in one reply; `None` leaves it to the server.
     #[serde(default)]
     pub parallel_tool_calls: Option<bool>,
+    /// Whether calls are asked for as structured output: the model cannot call tools.
+    #[serde(default)]
+    pub json_calls: bool,
 }
 
 /// What a token costs, in nano-dollars (10⁻⁹ USD). Zero where unknown.

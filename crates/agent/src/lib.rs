@@ -9,6 +9,7 @@ pub mod control;
 mod driver;
 mod ending;
 mod entry;
+mod json_calls;
 mod log;
 mod models;
 mod owner;
@@ -26,6 +27,7 @@ pub use entry::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Failed, HandedOver,
     Opened, Prices, Replied, TakenUp, ToolFinished, VERSION,
 };
+pub use json_calls::JsonCalls;
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
 pub use models::{Models, ServedModel};
 pub use owner::{is_gone, process_of, random};

@@ -68,6 +68,7 @@ impl Driver {
             attempt: self.session.engine().state().attempt,
             failures: self.session.failures(),
             heard: heard.as_deref(),
+            json_calls: agent.json_calls,
         };
         let (deltas, mut pieces) = tokio::sync::mpsc::unbounded_channel();
         let mut tell = move |delta: &steersman_wire::Delta| {

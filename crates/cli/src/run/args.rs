@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use steersman_prompt::ToolCalls;
 
 use crate::config::pair;
 
@@ -92,6 +93,30 @@ pub(crate) struct ModelArgs {
     /// Ask for whole replies instead of streams
     #[arg(long)]
     pub(super) no_stream: bool,
+    /// How tools are called; default: what the model's profile says
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(super) tool_calls: Option<Calls>,
+}
+
+/// How tools are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Calls {
+    /// One call per reply
+    Single,
+    /// Several calls per reply
+    Multi,
+    /// As a JSON object, for models that cannot call tools
+    Json,
+}
+
+impl From<Calls> for ToolCalls {
+    fn from(calls: Calls) -> Self {
+        match calls {
+            Calls::Single => Self::Single,
+            Calls::Multi => Self::Multi,
+            Calls::Json => Self::Json,
+        }
+    }
 }
 
 /// Where sessions are kept.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use steersman_prompt::{Approval, ApprovalMode};
+use steersman_prompt::{Approval, ApprovalMode, ToolCalls};
 
 use super::approve::rules;
 
@@ -28,6 +28,8 @@ pub(crate) struct Recall {
     pub(crate) unconfined: bool,
     /// Replies are asked for as streams.
     pub(crate) stream: bool,
+    /// How tools are called; `None` is what the models' profiles say.
+    pub(crate) tool_calls: Option<ToolCalls>,
     /// Features of prompts switched for this run.
     pub(crate) features: Vec<(String, bool)>,
     /// Parameters of prompts for this run.
