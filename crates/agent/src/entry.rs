@@ -241,6 +241,9 @@ pub struct AgentSetup {
     /// Whether the model may call several tools in one reply; `None` leaves it to the server.
     #[serde(default)]
     pub parallel_tool_calls: Option<bool>,
+    /// Whether calls are asked for as structured output: the model cannot call tools.
+    #[serde(default)]
+    pub json_calls: bool,
 }
 
 /// What a token costs, in nano-dollars (10⁻⁹ USD). Zero where unknown.
@@ -340,6 +343,8 @@ pub enum CheckCause {
     Claim,
     /// The agent called the tool `run_check`.
     Asked,
+    /// The run ends, and it is to be known in which state.
+    Closing,
 }
 
 /// What a check came to.

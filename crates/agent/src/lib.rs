@@ -9,6 +9,7 @@ pub mod control;
 mod driver;
 mod ending;
 mod entry;
+mod json_calls;
 mod log;
 mod models;
 mod owner;
@@ -27,9 +28,10 @@ pub use entry::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Failed, HandedOver,
     Opened, Prices, Replied, TakenUp, ToolFinished, VERSION,
 };
+pub use json_calls::JsonCalls;
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
 pub use models::{Models, ServedModel};
-pub use owner::random;
+pub use owner::{is_gone, process_of, random};
 pub use roster::{Circumstances, Roster};
 pub use seam::{
     Agents, CheckOutcome, Face, GivenUp, Model, ModelCall, Site, ToolOutcome, Toolbox, Unwatched,

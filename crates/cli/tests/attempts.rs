@@ -12,8 +12,9 @@ use command::{Done, command, run_in, scratch};
 use serde_json::Value;
 
 /// Passes once `done.txt` holds a, b and c; tells its tests as TAP.
-const CHECK: &str = "echo 1..3; left=0; for w in a b c; do if grep -q $w done.txt 2>/dev/null; \
-                     then echo \"ok - $w\"; else echo \"not ok - $w\"; left=1; fi; done; exit $left\n";
+const CHECK: &str = "echo 1..3; n=0; left=0; for w in a b c; do n=$((n+1)); if grep -q $w done.txt \
+                     2>/dev/null; then echo \"ok $n - $w\"; else echo \"not ok $n - $w\"; left=1; fi; \
+                     done; exit $left\n";
 
 /// A reply that runs a command.
 fn shell(line: &str) -> String {
@@ -89,7 +90,7 @@ fn the_one_that_is_proved_is_taken_and_the_others_are_stopped() {
     assert_eq!(fs::read_to_string(project.join("done.txt")).unwrap(), "a b c\n");
     assert_eq!(fs::read_to_string(project.join("new/file")).unwrap(), "x\n");
     assert!(out.contains("attempt 2 is chosen: the check proves it"), "{out}");
-    assert!(out.contains("[1] attempt 2, which is proved, stops the run"), "{out}");
+    assert!(out.contains("[1] ■ attempt 2, which is proved, stops the run"), "{out}");
     let row = out.lines().find(|line| line.contains("← chosen")).unwrap();
     assert!(row.contains("complete") && row.contains("2 files, +2 −0"), "{row}");
     assert!(out.contains("complete: attempt 2 is taken"), "{out}");
@@ -201,6 +202,40 @@ fn the_folder_is_untouched_until_the_end_also_if_the_program_is_killed() {
     child.wait().unwrap();
     assert_eq!(files(&folder.join("project")), before);
     assert!(copied().is_some(), "the copies stay for going on");
+}
+
+#[test]
+fn a_group_that_was_killed_is_gone_on_with_and_judged() {
+    let slow = "if [ -e .mark ]; then rm .mark; else touch .mark; sleep 600; fi";
+    let sides = [
+        side(&["echo a > done.txt", slow, "echo a b > done.txt"], ""),
+        side(&["echo c > done.txt", slow, "echo a b c > done.txt"], ""),
+    ];
+    let folder = stage("attempts-resumed", &sides);
+    let mut child = command(&folder, "run", &args(&["--attempts", "2", "--all"]));
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    let marks = || {
+        let groups = fs::read_dir(folder.join("state/attempts")).into_iter().flatten().flatten();
+        let copies = groups.flat_map(|group| ["1", "2"].map(|side| group.path().join(side)));
+        copies.filter(|copy| copy.join(".mark").is_file()).count()
+    };
+    while marks() < 2 {
+        assert!(since.elapsed() < Duration::from_secs(60), "the attempts do not get there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let group = fs::read_dir(folder.join("state/attempts")).unwrap().next().unwrap().unwrap();
+    let group = group.file_name().into_string().unwrap();
+    let resume = ["resume", group.as_str(), "--state", "state"];
+    let Done { code, out, err } = run_in(&folder, "sessions", &resume);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("attempt 2 is chosen: the check proves it"), "{out}");
+    assert_eq!(fs::read_to_string(folder.join("project/done.txt")).unwrap(), "a b c\n");
+    let Done { code, err, .. } = run_in(&folder, "sessions", &resume);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("was a group of attempts and is over"), "{err}");
 }
 
 #[test]

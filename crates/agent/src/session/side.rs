@@ -9,6 +9,7 @@ impl Session {
     pub(super) fn take_side(&mut self, entry: &Entry) {
         match entry {
             Entry::SidesBegun(begun) => {
+                self.outlook.attempt = u32::try_from(begun.sides.len()).unwrap_or(u32::MAX);
                 self.sides = Some(Sides { begun: begun.clone(), ..Sides::default() });
                 // The attempts work; the group itself calls no model.
                 self.phase = Phase::AwaitingUser;

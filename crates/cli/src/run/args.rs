@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use steersman_prompt::ToolCalls;
 
 use crate::config::pair;
 
@@ -12,10 +13,12 @@ use crate::config::pair;
 /// Without a model and a task, a rehearsal is played: a scripted model in place of a real one, with
 /// real tools, tests and decisions.
 #[derive(Debug, Args)]
-#[command(after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
+#[command(
+    after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
 was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, failed 7 \
 (the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: go on with \
-`steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments.")]
+`steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments."
+)]
 pub(crate) struct RunArgs {
     /// What the agent is to do; `-` reads it from standard input
     pub(super) task: Option<String>,
@@ -45,8 +48,7 @@ pub(crate) struct RunArgs {
     /// A parameter of the prompts
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
     pub(super) parameters: Vec<(String, String)>,
-    /// When changes and commands need your word; default: ask on a terminal where commands are not
-    /// confined, else auto
+    /// When changes and commands need your word; default: the agent's, else `confined`
     #[arg(long, value_enum, value_name = "MODE")]
     pub(super) approve: Option<Approve>,
     /// What needs no question: a tool, or `shell(cargo *)`
@@ -90,6 +92,30 @@ pub(crate) struct ModelArgs {
     /// Ask for whole replies instead of streams
     #[arg(long)]
     pub(super) no_stream: bool,
+    /// How tools are called; default: what the model's profile says
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(super) tool_calls: Option<Calls>,
+}
+
+/// How tools are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Calls {
+    /// One call per reply
+    Single,
+    /// Several calls per reply
+    Multi,
+    /// As a JSON object, for models that cannot call tools
+    Json,
+}
+
+impl From<Calls> for ToolCalls {
+    fn from(calls: Calls) -> Self {
+        match calls {
+            Calls::Single => Self::Single,
+            Calls::Multi => Self::Multi,
+            Calls::Json => Self::Json,
+        }
+    }
 }
 
 /// How many attempts are made side by side.
@@ -119,18 +145,20 @@ pub(crate) struct StoreArgs {
 pub(crate) struct ShowArgs {
     /// Every journal entry as a line of JSON
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Plain lines, also on a terminal
     #[arg(long, conflicts_with = "json")]
-    pub(super) plain: bool,
+    pub(crate) plain: bool,
     /// Tell progress over WebSocket at this address, such as 127.0.0.1:7077
     #[arg(long, value_name = "ADDRESS")]
-    pub(super) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 /// When changes and commands need a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Approve {
+    /// Do not ask where commands are confined to the workspace, elsewhere ask
+    Confined,
     /// Ask, but for what is allowed
     Ask,
     /// What is allowed is done, everything else refused

@@ -4,20 +4,18 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use steersman_agent::{
-    Clock, Command, DriveError, Driver, Ended, Log, Opened, Session, SystemClock,
-};
-use steersman_store::{Head, News, SessionId, Store};
+use steersman_agent::{Clock, Command, DriveError, Driver, Log, LogError, Opened, SystemClock};
+use steersman_store::{Head, News, SessionId, Store, StoreError};
 use tokio::sync::mpsc;
 
 use super::args::{RunArgs, ShowArgs};
 use super::attempts;
 use super::face::{Face, Look};
 use super::parts::{Crew, crew};
-use super::place::{Place, new_id, shown};
+use super::place::{Place, new_id};
 use super::plan::{self, Plan};
 use super::recall::Recall;
-use crate::screen::{Colour, Screen};
+use crate::screen::Colour;
 
 /// Exit code of a run that was left with Ctrl-C.
 pub(super) const LEFT: u8 = 130;
@@ -46,7 +44,7 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
     let steersman_agent::Entry::Opened(about) = &opened else {
         return Err("the plan opens nothing".to_owned());
     };
-    let face = Face::new(look, &id);
+    let face = Face::new(look, &id, &place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
     block_on(async {
@@ -60,55 +58,88 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
         let log = log.map_err(|error| error.to_string())?;
         let Crew { parts, commands, .. } = crew;
         let _listening = listen(Arc::clone(&store), id.clone(), commands);
-        let mut driver =
-            Driver::begin(log, opened.clone(), parts).await.map_err(|error| error.to_string())?;
-        driver.hear(plan.task.clone()).await.map_err(|error| error.to_string())?;
-        conclude(driver, &face).await
+        let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
+        conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
 }
 
-/// Takes a session up again and drives it to its end; `said` is what the user says first.
+/// What comes first when a session is taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// It goes on where it was.
+    GoOn,
+    /// The user says something.
+    Say(String),
+    /// It is stopped; who asks.
+    Stop(String),
+}
+
+/// Takes a session up again and drives it to its end.
 pub(crate) fn take_up(
     place: &Place,
     id: &SessionId,
-    said: Option<String>,
+    first: First,
     show: &ShowArgs,
     colour: Colour,
 ) -> Result<ExitCode, String> {
     let store = place.open()?;
-    let face = Face::new(Look::of(show, colour), id);
+    let face = Face::new(Look::of(show, colour), id, place);
     block_on(async {
         let log = Log::take(Arc::clone(&store), id.clone(), SystemClock.now_ms()).await;
-        let log = log.map_err(|error| error.to_string())?;
+        let log = log.map_err(|error| held_by(place, error))?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
         let session = session.map_err(|error| error.to_string())?;
         if session.sides().is_some() {
-            return attempts::go_on(log, session, place, (show, colour), said).await;
+            return attempts::go_on(log, session, place, (show, colour), first).await;
         }
-        if session.ended().is_some() && said.is_none() {
-            let ended = session.ended().map(|ended| ended.ending.to_string()).unwrap_or_default();
+        if let Some(ended) = session.ended().filter(|_| !matches!(first, First::Say(_))) {
+            let ending = ended.ending;
             log.release().await.map_err(|error| error.to_string())?;
-            return Err(format!(
-                "session {id} has ended ({ended}); say what comes next: steersman sessions resume \
-                 {id} \"…\""
-            ));
+            let resume = place.hint("resume", id);
+            return Err(match first {
+                First::Stop(_) => format!("session {id} has ended ({ending}): nothing to stop"),
+                _ => format!(
+                    "session {id} has ended ({ending}); say what comes next: {resume} \"…\""
+                ),
+            });
         }
         let opened: Opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
             .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
         let roster = Arc::new(plan::recalled(&opened, &recall)?);
         let watching = face.watching(show.listen).await?;
+        let stops = matches!(first, First::Stop(_));
+        let recall = if stops { recall.without_model() } else { recall };
         let crew = crew(&opened, &recall, roster, watching, place, id)?;
         face.taken_up(&session);
         let Crew { parts, commands, .. } = crew;
+        if let First::Stop(who) = &first {
+            // Heard before the next step is taken.
+            let _ = commands.try_send(Command::Stop { who: who.clone() });
+        }
         let _listening = listen(Arc::clone(&store), id.clone(), commands);
         let taken = Driver::take_up(log, session, parts).await;
         let mut driver = taken.map_err(|error| error.to_string())?;
-        if let Some(said) = said {
+        if let First::Say(said) = first {
             driver.hear(said).await.map_err(|error| error.to_string())?;
         }
         conclude(driver, &face).await
     })
+}
+
+/// Why a session cannot be taken, and what can be done about it.
+fn held_by(place: &Place, error: LogError) -> String {
+    match &error {
+        LogError::Store(StoreError::Held { id, owner, .. }) => {
+            let process = steersman_agent::process_of(owner)
+                .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            format!(
+                "session {id} is being driven by {process}; to end it: {}",
+                place.hint("stop", id)
+            )
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Drives to the end and says how it was.
@@ -168,6 +199,8 @@ async fn hear_keys(to: mpsc::Sender<Command>) {
             _ = terminate.recv() => {}
         }
         if asked {
+            // Nobody waits for the commands under way any more.
+            steersman_workspace::end_commands_of(std::process::id());
             std::process::exit(i32::from(LEFT));
         }
         asked = true;
@@ -209,22 +242,4 @@ pub(super) async fn hear_controls(
             }
         }
     }
-}
-
-/// How a session is taken up again, for people.
-pub(super) fn how_to_resume(id: &SessionId, place: Option<&str>) -> String {
-    match place {
-        Some(state) => format!("steersman sessions resume {id} --state {state}"),
-        None => format!("steersman sessions resume {id}"),
-    }
-}
-
-/// Used by faces that show where a session works.
-pub(super) fn where_at(opened: &Opened) -> String {
-    opened.workspace.as_deref().map_or_else(String::new, |path| shown(std::path::Path::new(path)))
-}
-
-/// The last line of a run.
-pub(super) fn last_line(ended: &Ended, session: &Session, screen: Screen) -> String {
-    super::face::ending_line(ended, session, screen)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use steersman_agent::rehearsal::{Script, ScriptedModel};
 use steersman_agent::tools::{WorkSite, WorkTools};
 use steersman_agent::{
-    Command, Face, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
+    Command, Face, JsonCalls, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
 };
 use steersman_store::SessionId;
 use steersman_upstream::{Client, Deadlines, Endpoint, Options};
@@ -53,7 +53,9 @@ pub(super) fn crew(
     };
     let storage = kept.storage().to_string();
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
-    let tools = WorkTools::new(workspace, shell, approver(recall.approval()?), Vec::new());
+    let confined = matches!(confinement, Confinement::Landlock { .. });
+    let approval = recall.approval()?.settled(confined);
+    let tools = WorkTools::new(workspace, shell, approver(approval), Vec::new());
     let (commands, receiver) = mpsc::channel(64);
     let parts = Parts {
         model: model_of(recall)?,
@@ -113,5 +115,6 @@ fn served_model(client: &Client, served: &ServedBy) -> Result<Arc<dyn Model>, St
         }
     };
     let endpoint = endpoint.map_err(|error| error.to_string())?;
-    Ok(Arc::new(ServedModel::new(client.clone(), endpoint, Deadlines::default())))
+    let model = ServedModel::new(client.clone(), endpoint, Deadlines::default());
+    Ok(Arc::new(JsonCalls::new(Arc::new(model))))
 }

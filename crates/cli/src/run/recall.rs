@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use steersman_prompt::{Approval, ApprovalMode};
+use steersman_prompt::{Approval, ApprovalMode, ToolCalls};
 
 use super::approve::rules;
+
+/// A script that says nothing.
+const SILENT: &str = "task: none\nattempts: [{replies: [{text: none}]}]\n";
 
 /// What is needed to take a session up again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,6 +28,8 @@ pub(crate) struct Recall {
     pub(crate) unconfined: bool,
     /// Replies are asked for as streams.
     pub(crate) stream: bool,
+    /// How tools are called; `None` is what the models' profiles say.
+    pub(crate) tool_calls: Option<ToolCalls>,
     /// Features of prompts switched for this run.
     pub(crate) features: Vec<(String, bool)>,
     /// Parameters of prompts for this run.
@@ -63,6 +68,12 @@ pub(crate) struct ServedBy {
 }
 
 impl Recall {
+    /// The same for a session in which no model is called any more: no key is needed.
+    pub(crate) fn without_model(mut self) -> Self {
+        self.rehearsal = Some(SILENT.to_owned());
+        self
+    }
+
     /// What may be done without asking.
     pub(crate) fn approval(&self) -> Result<Approval, String> {
         Ok(Approval { mode: self.approval, allow: rules(&self.allow)? })

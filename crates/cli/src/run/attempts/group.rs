@@ -14,7 +14,7 @@ use steersman_store::SessionId;
 use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::task::JoinSet;
 
-use super::super::drive::{LEFT, how_to_resume, listen};
+use super::super::drive::{LEFT, listen};
 use super::super::face::Face;
 use super::super::place::Place;
 use super::super::recall::Recall;
@@ -30,6 +30,8 @@ pub(super) struct Group {
     watching: Box<dyn steersman_agent::Face>,
     place: Place,
     id: SessionId,
+    /// Who wants all attempts stopped before they go on.
+    stops: Option<String>,
 }
 
 /// How the attempts came to rest.
@@ -76,7 +78,12 @@ impl Group {
     fn of(log: Log, session: Session, face: Face, place: Place) -> Self {
         let id = log.id().clone();
         let watching = face.watching_group();
-        Self { log, session, face: Arc::new(face), watching, place, id }
+        Self { log, session, face: Arc::new(face), watching, place, id, stops: None }
+    }
+
+    /// Stops all attempts as soon as they are taken up.
+    pub(super) fn stop(&mut self, who: String) {
+        self.stops = Some(who);
     }
 
     /// Folds entries and writes them down; they are durable when this returns.
@@ -154,6 +161,9 @@ impl Group {
         for side in open {
             set.spawn(work(Arc::clone(&bench), side, orders.subscribe()));
         }
+        if let Some(who) = self.stops.take() {
+            let _ = orders.send(Command::Stop { who });
+        }
         let mut renewal = tokio::time::interval(Duration::from_millis(LEASE_MS / 3));
         let (mut rest, mut failed) = (Rest::Ended, None);
         loop {
@@ -177,7 +187,9 @@ impl Group {
         }
         match failed {
             None => Ok(rest),
-            Some(error) => Err(format!("{error}; go on with: {}", how_to_resume(&self.id, None))),
+            Some(error) => {
+                Err(format!("{error}; go on with: {}", self.place.hint("resume", &self.id)))
+            }
         }
     }
 
@@ -291,7 +303,7 @@ impl Group {
         }
         self.face.lines(&table::lines(&self.sides(), self.face.screen()));
         if let Some(how) = how_to_apply {
-            let resume = how_to_resume(&self.id, None);
+            let resume = self.place.hint("resume", &self.id);
             self.face.lines(&[
                 String::new(),
                 format!("nothing was changed in the folder; bring it there with: {resume}"),

@@ -16,7 +16,7 @@ use steersman_agent::{Clock, Entry, Log, Session, Side, SidesBegun, SystemClock}
 use steersman_store::{Head, SessionId};
 
 use super::args::{RunArgs, ShowArgs};
-use super::drive::block_on;
+use super::drive::{First, block_on};
 use super::face::{Face, Look};
 use super::place::{Place, new_id};
 use super::plan::Plan;
@@ -46,7 +46,7 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
         return Err("the plan opens nothing".to_owned());
     };
     let begun = begun(args, &id, &copies);
-    let face = Face::new(look(&args.show, colour)?, &id);
+    let face = Face::new(look(&args.show, colour)?, &id, &place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
     block_on(async {
@@ -72,7 +72,7 @@ pub(super) async fn go_on(
     session: Session,
     place: &Place,
     (show, colour): (&ShowArgs, Colour),
-    said: Option<String>,
+    begins: First,
 ) -> Result<ExitCode, String> {
     let id = log.id().clone();
     let refused = match session.sides() {
@@ -83,9 +83,9 @@ pub(super) async fn go_on(
                  {chosen} left; begin a new run for what comes next"
             ))
         }
-        _ if said.is_some() => Some(format!(
-            "session {id} is a group of attempts, which hear nothing but their task: steersman \
-             sessions resume {id}"
+        _ if matches!(begins, First::Say(_)) => Some(format!(
+            "session {id} is a group of attempts, which hear nothing but their task: {}",
+            place.hint("resume", &id)
         )),
         _ => None,
     };
@@ -93,9 +93,13 @@ pub(super) async fn go_on(
         log.release().await.map_err(|error| error.to_string())?;
         return Err(refused);
     }
-    let face = Face::new(look(show, colour)?, &id);
+    let face = Face::new(look(show, colour)?, &id, place);
     face.taken_up(&session);
-    Group::take_up(log, session, face, place.clone()).await?.conclude().await
+    let mut group = Group::take_up(log, session, face, place.clone()).await?;
+    if let First::Stop(who) = begins {
+        group.stop(who);
+    }
+    group.conclude().await
 }
 
 /// How the group is shown: attempts side by side are told in lines.

@@ -58,6 +58,7 @@ pub(super) async fn work(
     side: Side,
     mut orders: Orders,
 ) -> Result<Option<SideEnded>, String> {
+    let mut asked = None;
     let _slot = loop {
         let order = tokio::select! {
             biased;
@@ -66,14 +67,17 @@ pub(super) async fn work(
         };
         match order {
             Command::Leave => return Ok(None),
-            Command::Stop { .. } => return Ok(Some(never_begun(&side))),
+            Command::Stop { .. } => asked = Some(order),
             Command::Say { .. } => {}
         }
     };
-    if bench.decided.load(Ordering::Acquire) && bench.is_new(&side).await? {
+    if bench.decided.load(Ordering::Acquire) {
+        asked.get_or_insert(Command::Stop { who: "another attempt, which is proved,".to_owned() });
+    }
+    if asked.is_some() && bench.is_new(&side).await? {
         return Ok(Some(never_begun(&side)));
     }
-    let result = bench.attempt(&side, &mut orders).await;
+    let result = bench.attempt(&side, &mut orders, asked).await;
     result.map_err(|error| format!("attempt {}: {error}", side.number))
 }
 
@@ -103,12 +107,17 @@ impl Bench {
         self: &Arc<Self>,
         side: &Side,
         orders: &mut Orders,
+        asked: Option<Command>,
     ) -> Result<Option<SideEnded>, String> {
         let (mut driver, site, commands) = if self.is_new(side).await? {
             self.begin(side).await?
         } else {
             self.take_up(side).await?
         };
+        if let Some(asked) = asked {
+            // Heard before the next step is taken.
+            let _ = commands.try_send(asked);
+        }
         let controls = hear_controls(Arc::clone(&self.store), id_of(side)?, commands.clone());
         let controls = tokio::spawn(controls);
         let driven = drive(&mut driver, orders, &commands).await;
@@ -155,10 +164,9 @@ impl Bench {
         let log = log.map_err(|error| error.to_string())?;
         let (parts, site, commands) = self.unpack(crew)?;
         let opened = Entry::Opened(Box::new(opened));
-        let mut driver =
-            Driver::begin(log, opened, parts).await.map_err(|error| error.to_string())?;
-        self.tell_task(&mut driver, side).await?;
-        Ok((driver, site, commands))
+        let task = told(&self.task, side.number, self.all);
+        let driver = Driver::begin_task(log, opened, task, parts).await;
+        Ok((driver.map_err(|error| error.to_string())?, site, commands))
     }
 
     /// Goes on with a session that was left.
@@ -179,16 +187,7 @@ impl Bench {
         let crew = crew(&opened, &recall, roster, watching, &self.place, &id)?;
         let (parts, site, commands) = self.unpack(crew)?;
         let driver = Driver::take_up(log, session, parts).await;
-        let mut driver = driver.map_err(|error| error.to_string())?;
-        if driver.session().outlook().task.is_empty() {
-            self.tell_task(&mut driver, side).await?;
-        }
-        Ok((driver, site, commands))
-    }
-
-    async fn tell_task(&self, driver: &mut Driver, side: &Side) -> Result<(), String> {
-        let task = told(&self.task, side.number, self.all);
-        driver.hear(task).await.map_err(|error| error.to_string())
+        Ok((driver.map_err(|error| error.to_string())?, site, commands))
     }
 
     /// What drives a side; how it is held is told once for all.

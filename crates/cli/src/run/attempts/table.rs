@@ -1,6 +1,6 @@
 //! All attempts in a table.
 
-use steersman_agent::{Ending, SideEnded, Sides};
+use steersman_agent::{Ending, Side, SideEnded, Sides};
 
 use super::super::face::{money, tokens};
 use crate::grid::{Cell, Column, Grid};
@@ -40,7 +40,9 @@ pub(super) fn lines(sides: &Sides, screen: Screen) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(grid.render(screen).lines().map(|line| line.trim_end().to_owned()));
     lines.push(String::new());
-    for end in sides.ended.iter().filter(|end| !end.kept.is_empty()) {
+    let ended = |side: &Side| sides.ended.iter().find(|end| end.number == side.number);
+    let ends = sides.begun.sides.iter().filter_map(ended);
+    for end in ends.filter(|end| !end.kept.is_empty()) {
         let what = format!("attempt {} is kept as {}", end.number, end.kept);
         lines.push(screen.paint(Tone::Dim, &what));
     }

@@ -22,7 +22,7 @@ impl Lines {
     }
 
     /// What an entry is to a person; empty if it is nothing.
-    pub(crate) fn tell(&self, session: &Session, entry: &Entry) -> Vec<String> {
+    pub(crate) fn tell(&self, session: &Session, at_ms: u64, entry: &Entry) -> Vec<String> {
         match entry {
             Entry::Replied(replied) => {
                 let text = replied.message.text();
@@ -40,10 +40,14 @@ impl Lines {
             Entry::ToolFinished(result) => vec![self.result(session, result)],
             Entry::CallFailed(failed) => {
                 let status = failed.status.map_or(String::new(), |code| format!("HTTP {code} "));
-                vec![self.line("  ✗ ", Tone::Bad, &format!("model call: {status}{}", failed.message))]
+                vec![self.line(
+                    "  ✗ ",
+                    Tone::Bad,
+                    &format!("model call: {status}{}", failed.message),
+                )]
             }
             Entry::WaitStarted { until_ms } => {
-                let seconds = until_ms.saturating_sub(now_ms()).div_ceil(1000);
+                let seconds = until_ms.saturating_sub(at_ms).div_ceil(1000);
                 vec![self.line("  … ", Tone::Dim, &format!("waits {seconds} s, then tries again"))]
             }
             Entry::CheckStarted { cause: CheckCause::Claim } => {
@@ -79,14 +83,19 @@ impl Lines {
                 vec![self.line("↺ ", Tone::Bad, &format!("could not start over: {why}"))]
             }
             Entry::CheckpointFailed { why } => {
-                vec![self.line("  ! ", Tone::Warn, &format!("the folder's state is not kept: {why}"))]
+                vec![self.line(
+                    "  ! ",
+                    Tone::Warn,
+                    &format!("the folder's state is not kept: {why}"),
+                )]
             }
             Entry::Checkpointed(kept) if !kept.skipped.is_empty() => {
                 let what = format!("not covered by checkpoints: {}", kept.skipped.join(", "));
                 vec![self.line("  ! ", Tone::Dim, &what)]
             }
             Entry::Pruned { tokens_after, .. } => {
-                let what = format!("old results are cut; {} tokens are left", tokens(*tokens_after));
+                let what =
+                    format!("old results are cut; {} tokens are left", tokens(*tokens_after));
                 vec![self.line("  ", Tone::Dim, &what)]
             }
             Entry::HandedOver(handed) => {
@@ -127,15 +136,25 @@ impl Lines {
                 let what = format!("the folder is not as attempt {number} left it: {why}");
                 vec![self.line("⇉ ", Tone::Bad, &what)]
             }
-            Entry::StopRequested { who } => vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))],
+            Entry::StopRequested { who } => {
+                vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))]
+            }
             _ => Vec::new(),
         }
     }
 
     fn turn(&self, session: &Session) -> String {
         let outlook = session.outlook();
-        let attempt = if outlook.attempt > 1 { format!(" · attempt {}", outlook.attempt) } else { String::new() };
-        let head = format!("turn {}{attempt} · {} tokens", outlook.turns, tokens(session.engine().state().used.context_tokens));
+        let attempt = if outlook.attempt > 1 {
+            format!(" · attempt {}", outlook.attempt)
+        } else {
+            String::new()
+        };
+        let head = format!(
+            "turn {}{attempt} · {} tokens",
+            outlook.turns,
+            tokens(session.engine().state().used.context_tokens)
+        );
         self.screen.paint(Tone::Dim, &head)
     }
 
@@ -146,7 +165,8 @@ impl Lines {
         let name = name.map_or("", |call: &OpenCall| call.name.as_str());
         let first = result.content.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let more = result.content.lines().count().saturating_sub(1);
-        let more = if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
+        let more =
+            if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
         self.line(mark, tone, &format!("{name}: {first}{more}"))
     }
 
@@ -175,8 +195,8 @@ impl Lines {
 }
 
 impl steersman_agent::Face for Lines {
-    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
-        super::write(&self.tell(session, entry));
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
+        super::write(&self.tell(session, at_ms, entry));
     }
 }
 
@@ -193,7 +213,8 @@ pub(crate) fn call(name: &str, arguments: &str) -> String {
         };
         let lines = value.lines().count();
         let value = if lines > 1 { format!("({lines} lines)") } else { value };
-        let named = !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
+        let named =
+            !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
         text.push_str(&if named { format!(" {key}={value}") } else { format!(" {value}") });
     }
     text
@@ -202,9 +223,4 @@ pub(crate) fn call(name: &str, arguments: &str) -> String {
 /// Whether a call is under way.
 pub(crate) fn runs(call: &OpenCall) -> bool {
     call.state == CallState::Started
-}
-
-fn now_ms() -> u64 {
-    use steersman_agent::{Clock, SystemClock};
-    SystemClock.now_ms()
 }

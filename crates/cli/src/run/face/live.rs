@@ -73,8 +73,8 @@ impl Live {
 }
 
 impl steersman_agent::Face for Live {
-    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
-        let above = self.lines.tell(session, entry);
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
+        let above = self.lines.tell(session, at_ms, entry);
         self.words.clear();
         let running = session.calls().iter().find(|call| runs(call));
         let doing = match (entry, running) {

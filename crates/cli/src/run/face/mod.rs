@@ -7,17 +7,20 @@ mod side;
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 
 use steersman_agent::{Ended, Ending, Opened, Session};
 use steersman_store::SessionId;
 use steersman_workspace::Confinement;
 
 use super::args::ShowArgs;
+use super::place::{Place, shown};
 use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
 use crate::text::{cut_end, plain};
 
 pub(crate) use lines::Lines;
+pub(crate) use record::line as json_line;
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +58,12 @@ impl Look {
 pub(super) struct Face {
     look: Look,
     id: SessionId,
+    place: Place,
 }
 
 impl Face {
-    pub(super) fn new(look: Look, id: &SessionId) -> Self {
-        Self { look, id: id.clone() }
+    pub(super) fn new(look: Look, id: &SessionId, place: &Place) -> Self {
+        Self { look, id: id.clone(), place: place.clone() }
     }
 
     /// What begins, before it does.
@@ -89,7 +93,10 @@ impl Face {
         lines.push(heading("task", &cut_end(task, 300)));
         let agent = format!("{} with {}", opened.agent.name, opened.agent.model);
         lines.push(heading("agent", &agent));
-        lines.push(heading("folder", &super::drive::where_at(opened)));
+        lines.push(heading(
+            "folder",
+            &opened.workspace.as_deref().map_or_else(String::new, |path| shown(Path::new(path))),
+        ));
         let check = opened.check.as_deref().unwrap_or("none: the agent's word will be enough");
         lines.push(heading("check", check));
         lines.push(heading("policy", &opened.policy.name));
@@ -195,19 +202,19 @@ impl Face {
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
-        lines.push(screen.paint(Tone::Dim, &format!("steersman sessions show {}", self.id)));
+        lines.push(screen.paint(Tone::Dim, &self.place.hint("show", &self.id)));
         write(&lines);
     }
 
     /// The session was left as it is.
     pub(super) fn left(&self, why: &str) {
-        let resume = super::drive::how_to_resume(&self.id, None);
+        let resume = self.place.hint("resume", &self.id);
         crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
     }
 }
 
 /// The last line of a run: how it ended, why, and what it took.
-pub(super) fn ending_line(ended: &Ended, session: &Session, screen: Screen) -> String {
+pub(crate) fn ending_line(ended: &Ended, session: &Session, screen: Screen) -> String {
     let tone = match ended.ending {
         Ending::Complete => Tone::Good,
         Ending::Claimed | Ending::Capped | Ending::Waiting => Tone::Warn,
@@ -254,7 +261,7 @@ pub(crate) fn money(nanodollars: u64) -> String {
 }
 
 /// Writes lines to standard output; who closed it does not want them.
-fn write(lines: &[String]) {
+pub(crate) fn write(lines: &[String]) {
     let mut out = std::io::stdout().lock();
     for line in lines {
         if writeln!(out, "{line}").is_err() {

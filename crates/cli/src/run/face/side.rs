@@ -21,8 +21,8 @@ impl SideLines {
 }
 
 impl steersman_agent::Face for SideLines {
-    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
-        let mut lines = self.lines.tell(session, entry);
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
+        let mut lines = self.lines.tell(session, at_ms, entry);
         if let Entry::Ended(ended) = entry {
             lines.push(format!("{}: {}", ended.ending, crate::text::plain(&ended.why)));
         }
