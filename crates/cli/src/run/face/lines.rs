@@ -40,7 +40,11 @@ impl Lines {
             Entry::ToolFinished(result) => vec![self.result(session, result)],
             Entry::CallFailed(failed) => {
                 let status = failed.status.map_or(String::new(), |code| format!("HTTP {code} "));
-                vec![self.line("  ✗ ", Tone::Bad, &format!("model call: {status}{}", failed.message))]
+                vec![self.line(
+                    "  ✗ ",
+                    Tone::Bad,
+                    &format!("model call: {status}{}", failed.message),
+                )]
             }
             Entry::WaitStarted { until_ms } => {
                 let seconds = until_ms.saturating_sub(now_ms()).div_ceil(1000);
@@ -79,14 +83,19 @@ impl Lines {
                 vec![self.line("↺ ", Tone::Bad, &format!("could not start over: {why}"))]
             }
             Entry::CheckpointFailed { why } => {
-                vec![self.line("  ! ", Tone::Warn, &format!("the folder's state is not kept: {why}"))]
+                vec![self.line(
+                    "  ! ",
+                    Tone::Warn,
+                    &format!("the folder's state is not kept: {why}"),
+                )]
             }
             Entry::Checkpointed(kept) if !kept.skipped.is_empty() => {
                 let what = format!("not covered by checkpoints: {}", kept.skipped.join(", "));
                 vec![self.line("  ! ", Tone::Dim, &what)]
             }
             Entry::Pruned { tokens_after, .. } => {
-                let what = format!("old results are cut; {} tokens are left", tokens(*tokens_after));
+                let what =
+                    format!("old results are cut; {} tokens are left", tokens(*tokens_after));
                 vec![self.line("  ", Tone::Dim, &what)]
             }
             Entry::HandedOver(handed) => {
@@ -98,15 +107,25 @@ impl Lines {
             Entry::BestLost { why, .. } => {
                 vec![self.line("! ", Tone::Bad, &format!("the best state is not restored: {why}"))]
             }
-            Entry::StopRequested { who } => vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))],
+            Entry::StopRequested { who } => {
+                vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))]
+            }
             _ => Vec::new(),
         }
     }
 
     fn turn(&self, session: &Session) -> String {
         let outlook = session.outlook();
-        let attempt = if outlook.attempt > 1 { format!(" · attempt {}", outlook.attempt) } else { String::new() };
-        let head = format!("turn {}{attempt} · {} tokens", outlook.turns, tokens(session.engine().state().used.context_tokens));
+        let attempt = if outlook.attempt > 1 {
+            format!(" · attempt {}", outlook.attempt)
+        } else {
+            String::new()
+        };
+        let head = format!(
+            "turn {}{attempt} · {} tokens",
+            outlook.turns,
+            tokens(session.engine().state().used.context_tokens)
+        );
         self.screen.paint(Tone::Dim, &head)
     }
 
@@ -117,7 +136,8 @@ impl Lines {
         let name = name.map_or("", |call: &OpenCall| call.name.as_str());
         let first = result.content.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let more = result.content.lines().count().saturating_sub(1);
-        let more = if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
+        let more =
+            if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
         self.line(mark, tone, &format!("{name}: {first}{more}"))
     }
 
@@ -164,7 +184,8 @@ pub(crate) fn call(name: &str, arguments: &str) -> String {
         };
         let lines = value.lines().count();
         let value = if lines > 1 { format!("({lines} lines)") } else { value };
-        let named = !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
+        let named =
+            !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
         text.push_str(&if named { format!(" {key}={value}") } else { format!(" {value}") });
     }
     text
