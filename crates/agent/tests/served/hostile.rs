@@ -71,7 +71,7 @@ async fn paths_out_of_the_folder_are_refused() {
 
 #[tokio::test]
 async fn arguments_that_are_not_what_a_tool_takes_run_nothing() {
-    let deep = format!("{}{}", r#"{"path":"#.repeat(1) , "[".repeat(1 << 20));
+    let deep = format!("{}{}", r#"{"path":"#.repeat(1), "[".repeat(1 << 20));
     let wide = json!({"path": "a.txt", "content": "x".repeat(1 << 20), "extra": 1}).to_string();
     let bad = [
         r#"{"path": "new.txt", "content": "half"#,
@@ -88,7 +88,8 @@ async fn arguments_that_are_not_what_a_tool_takes_run_nothing() {
         &wide,
     ];
     for arguments in bad {
-        let (left, place) = play(&[("a.txt", "old")], vec![calls(&[("1", "write", arguments)])]).await;
+        let (left, place) =
+            play(&[("a.txt", "old")], vec![calls(&[("1", "write", arguments)])]).await;
         let results = left.results();
         let shown = &arguments[..arguments.len().min(60)];
         assert!(results.len() == 1 && results[0].0, "{shown}: {results:?}");
@@ -97,7 +98,8 @@ async fn arguments_that_are_not_what_a_tool_takes_run_nothing() {
         assert_eq!(place.read("a.txt"), "old", "{shown}");
         assert_eq!(left.ended.ending, Ending::Claimed, "{shown}");
     }
-    for name in ["start_over", "finish", "hand_over", "send_mail", "reply_mail", "report_progress"] {
+    for name in ["start_over", "finish", "hand_over", "send_mail", "reply_mail", "report_progress"]
+    {
         let reply = calls(&[("1", name, r#"{"status": "half"#)]);
         let (left, _) = play(&[], vec![reply]).await;
         assert_eq!(left.results().first().map(|result| result.0), Some(true), "{name}");
@@ -152,8 +154,7 @@ async fn two_hundred_calls_in_one_reply_all_get_their_results() {
     let names: Vec<(String, String)> = (0..200)
         .map(|at| (format!("id{at}"), json!({"path": format!("f{}.txt", at % 5)}).to_string()))
         .collect();
-    let all: Vec<_> =
-        names.iter().map(|(id, text)| (id.as_str(), "read", text.as_str())).collect();
+    let all: Vec<_> = names.iter().map(|(id, text)| (id.as_str(), "read", text.as_str())).collect();
     let files: Vec<(String, String)> =
         (0..5).map(|at| (format!("f{at}.txt"), format!("text {at}"))).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();

@@ -82,7 +82,8 @@ async fn objects_become_calls_and_go_back_as_objects() {
 
 #[tokio::test]
 async fn what_is_no_object_stays_text() {
-    let cut = Reply::text(r#"{"thought": "I", "tool": "edit", "with": {"path": "a.t"#).stop("length");
+    let cut =
+        Reply::text(r#"{"thought": "I", "tool": "edit", "with": {"path": "a.t"#).stop("length");
     let fenced = "```json\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n```";
     let replies = vec![
         Reply::text(fenced),
