@@ -29,7 +29,7 @@ pub use entry::{
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
 pub use models::{Models, ServedModel};
 pub use owner::random;
-pub use roster::{Circumstances, Roster};
+pub use roster::{Circumstances, ForeignTool, Roster};
 pub use seam::{
     Agents, CheckOutcome, Face, GivenUp, Model, ModelCall, Site, ToolOutcome, Toolbox, Unwatched,
     Work,

@@ -12,10 +12,12 @@ use crate::config::pair;
 /// Without a model and a task, a rehearsal is played: a scripted model in place of a real one, with
 /// real tools, tests and decisions.
 #[derive(Debug, Args)]
-#[command(after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
+#[command(
+    after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
 was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, failed 7 \
 (the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: go on with \
-`steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments.")]
+`steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments."
+)]
 pub(crate) struct RunArgs {
     /// What the agent is to do; `-` reads it from standard input
     pub(super) task: Option<String>,
@@ -52,6 +54,12 @@ pub(crate) struct RunArgs {
     /// What needs no question: a tool, or `shell(cargo *)`
     #[arg(long = "allow", value_name = "RULE")]
     pub(super) allow: Vec<String>,
+    /// A JSON file with `mcpServers`: every agent may have their tools
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp: Option<PathBuf>,
+    /// Do not begin if an MCP server does not start
+    #[arg(long)]
+    pub(super) mcp_required: bool,
     /// Run commands without the kernel's confinement
     #[arg(long)]
     pub(super) unconfined: bool,

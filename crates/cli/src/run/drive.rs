@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use steersman_agent::{
-    Clock, Command, DriveError, Driver, Ended, Log, Opened, Session, SystemClock,
+    Clock, Command, DriveError, Driver, Ended, Entry, Log, Opened, Session, SystemClock,
 };
+use steersman_notify::{Door, Feed, QUEUE};
 use steersman_store::{Head, News, SessionId, Store};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::args::{RunArgs, ShowArgs};
 use super::face::{Face, Look};
@@ -36,31 +37,42 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Resu
 pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> {
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
-    let plan = Plan::read(args, &place, &id)?;
-    let look = Look::of(&args.show, colour);
+    block_on(async {
+        let door = door(&args.show).await?;
+        let plan = Plan::read(args, &place, &id).await?;
+        let servers = Arc::clone(&plan.servers);
+        let done = begin_with(plan, args, &place, &id, (door, colour)).await;
+        servers.close().await;
+        done
+    })
+}
+
+async fn begin_with(
+    plan: Plan,
+    args: &RunArgs,
+    place: &Place,
+    id: &SessionId,
+    (door, colour): (Option<Door>, Colour),
+) -> Result<ExitCode, String> {
     let opened = plan.opened()?;
-    let steersman_agent::Entry::Opened(about) = &opened else {
-        return Err("the plan opens nothing".to_owned());
-    };
-    let face = Face::new(look, &id);
+    let Entry::Opened(about) = &opened else { return Err("the plan opens nothing".to_owned()) };
+    let face = Face::new(Look::of(&args.show, colour), id);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
-    block_on(async {
-        let roster = Arc::clone(&plan.roster);
-        let watching = face.watching(args.show.listen).await?;
-        let crew = crew(about, &plan.recall, roster, watching, &place, &id)?;
-        face.confined(&crew.confinement, &crew.storage);
-        let now_ms = SystemClock.now_ms();
-        store.create(&id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
-        let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
-        let log = log.map_err(|error| error.to_string())?;
-        let Crew { parts, commands, .. } = crew;
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
-        let mut driver =
-            Driver::begin(log, opened.clone(), parts).await.map_err(|error| error.to_string())?;
+    let crew = crew(about, &plan.recall, plan.team(), &face, place, id)?;
+    face.confined(&crew.confinement, &crew.storage);
+    let now_ms = SystemClock.now_ms();
+    store.create(id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
+    let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
+    let log = log.map_err(|error| error.to_string())?;
+    let Crew { parts, commands, .. } = crew;
+    attended(&store, id, commands, door, async {
+        let begun = Driver::begin(log, opened.clone(), parts).await;
+        let mut driver = begun.map_err(|error| error.to_string())?;
         driver.hear(plan.task.clone()).await.map_err(|error| error.to_string())?;
         conclude(driver, &face).await
     })
+    .await
 }
 
 /// Takes a session up again and drives it to its end; `said` is what the user says first.
@@ -74,6 +86,7 @@ pub(crate) fn take_up(
     let store = place.open()?;
     let face = Face::new(Look::of(show, colour), id);
     block_on(async {
+        let door = door(show).await?;
         let log = Log::take(Arc::clone(&store), id.clone(), SystemClock.now_ms()).await;
         let log = log.map_err(|error| error.to_string())?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
@@ -89,24 +102,63 @@ pub(crate) fn take_up(
         let opened: Opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
             .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let roster = Arc::new(plan::recalled(&opened, &recall)?);
-        let watching = face.watching(show.listen).await?;
-        let crew = crew(&opened, &recall, roster, watching, place, id)?;
-        face.taken_up(&session);
+        let mut notices = Vec::new();
+        let acting = session.agent().name.clone();
+        let team = plan::recalled(&opened, &recall, &acting, &mut notices).await?;
+        let servers = Arc::clone(&team.servers);
+        let crew = crew(&opened, &recall, team, &face, place, id)?;
+        face.taken_up(&session, &notices);
         let Crew { parts, commands, .. } = crew;
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
-        let taken = Driver::take_up(log, session, parts).await;
-        let mut driver = taken.map_err(|error| error.to_string())?;
-        if let Some(said) = said {
-            driver.hear(said).await.map_err(|error| error.to_string())?;
-        }
-        conclude(driver, &face).await
+        let done = attended(&store, id, commands, door, async {
+            let taken = Driver::take_up(log, session, parts).await;
+            let mut driver = taken.map_err(|error| error.to_string())?;
+            if let Some(said) = said {
+                driver.hear(said).await.map_err(|error| error.to_string())?;
+            }
+            conclude(driver, &face).await
+        });
+        let done = done.await;
+        servers.close().await;
+        done
     })
+}
+
+/// Where progress is told, if anywhere.
+async fn door(show: &ShowArgs) -> Result<Option<Door>, String> {
+    let Some(address) = show.listen else { return Ok(None) };
+    let door = Door::open(address).await.map_err(|error| error.to_string())?;
+    crate::screen::say(&format!("progress is told at ws://{}", door.address()));
+    Ok(Some(door))
+}
+
+/// Drives a session while people and programs may listen, ask for its end, or leave it.
+async fn attended(
+    store: &Arc<dyn Store>,
+    id: &SessionId,
+    commands: mpsc::Sender<Command>,
+    door: Option<Door>,
+    work: impl Future<Output = Result<ExitCode, String>>,
+) -> Result<ExitCode, String> {
+    let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
+    let abandon = Arc::new(Notify::new());
+    let keys = tokio::spawn(hear_keys(commands.clone(), Arc::clone(&abandon)));
+    let controls = tokio::spawn(hear_controls(Arc::clone(store), id.clone(), commands));
+    let _listening = Listening(vec![keys, controls]);
+    let done = tokio::select! {
+        done = work => done,
+        // What runs is ended with the work that is dropped.
+        () = abandon.notified() => return Ok(ExitCode::from(LEFT)),
+    };
+    if let Some(serving) = serving {
+        serving.close().await;
+    }
+    done
 }
 
 /// Drives to the end and says how it was.
 async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
     let outcome = driver.run().await;
+    face.settle();
     let code = match &outcome {
         Ok(Some(ended)) => {
             face.ended(ended, driver.session());
@@ -126,14 +178,7 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
     Ok(code)
 }
 
-/// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
-/// dropped.
-fn listen(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) -> Listening {
-    let keys = tokio::spawn(hear_keys(to.clone()));
-    let controls = tokio::spawn(hear_controls(store, id, to));
-    Listening(vec![keys, controls])
-}
-
+/// Ends tasks when dropped.
 struct Listening(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Listening {
@@ -142,25 +187,27 @@ impl Drop for Listening {
     }
 }
 
-/// The first Ctrl-C leaves the session as it is, the second ends the program at once.
-async fn hear_keys(to: mpsc::Sender<Command>) {
+/// The first Ctrl-C leaves the session as it is, the second drops everything at once, and the
+/// third ends the program whatever it does.
+async fn hear_keys(to: mpsc::Sender<Command>, abandon: Arc<Notify>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return;
     };
-    let mut asked = false;
-    loop {
+    for asked in 0_u32.. {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if asked {
-            std::process::exit(i32::from(LEFT));
+        match asked {
+            0 => {
+                let _ = to.send(Command::Leave).await;
+            }
+            1 => abandon.notify_one(),
+            _ => std::process::exit(i32::from(LEFT)),
         }
-        asked = true;
-        let _ = to.send(Command::Leave).await;
     }
 }
 

@@ -4,6 +4,7 @@ mod approve;
 mod args;
 mod drive;
 mod face;
+mod mcp;
 mod parts;
 mod place;
 mod plan;

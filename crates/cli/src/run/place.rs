@@ -66,8 +66,7 @@ pub(crate) fn new_id(now_ms: u64) -> Result<SessionId, String> {
     let seconds = now_ms / 1000 % 86_400;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let tail = steersman_agent::random() & 0xffff;
-    let name =
-        format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{tail:04x}");
+    let name = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{tail:04x}");
     name.parse().map_err(|error: steersman_store::SessionIdError| error.to_string())
 }
 

@@ -3,9 +3,10 @@
 mod lines;
 mod live;
 mod record;
+mod status;
 
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 use steersman_agent::{Ended, Ending, Opened, Session};
 use steersman_store::SessionId;
@@ -16,7 +17,10 @@ use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
 use crate::text::{cut_end, plain};
 
+use live::Live;
+
 pub(crate) use lines::Lines;
+pub(super) use live::Below;
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +58,18 @@ impl Look {
 pub(super) struct Face {
     look: Look,
     id: SessionId,
+    below: OnceLock<Arc<Below>>,
+}
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.settle();
+    }
 }
 
 impl Face {
     pub(super) fn new(look: Look, id: &SessionId) -> Self {
-        Self { look, id: id.clone() }
+        Self { look, id: id.clone(), below: OnceLock::new() }
     }
 
     /// What begins, before it does.
@@ -111,7 +122,7 @@ impl Face {
     }
 
     /// A session goes on.
-    pub(super) fn taken_up(&self, session: &Session) {
+    pub(super) fn taken_up(&self, session: &Session, notices: &[String]) {
         if self.look.kind == Kind::Json {
             return;
         }
@@ -132,22 +143,34 @@ impl Face {
             );
             lines.push(screen.paint(Tone::Warn, &what));
         }
+        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
         write(&lines);
     }
 
-    /// Whoever watches the run.
-    pub(super) async fn watching(
-        &self,
-        listen: Option<SocketAddr>,
-    ) -> Result<Box<dyn steersman_agent::Face>, String> {
-        if listen.is_some() {
-            return Err("--listen is not there yet".to_owned());
-        }
-        Ok(match self.look.kind {
+    /// Whoever watches the run. Needs a tokio runtime.
+    pub(super) fn watching(&self) -> Box<dyn steersman_agent::Face> {
+        match self.look.kind {
             Kind::Json => Box::new(record::Record::new(self.id.clone())),
             Kind::Plain => Box::new(Lines::new(self.look.screen)),
-            Kind::Live => Box::new(live::Live::new(self.look.screen)),
-        })
+            Kind::Live => {
+                let live = Live::new(self.look.screen);
+                // There is one run for each face.
+                let _ = self.below.set(live.below());
+                Box::new(live)
+            }
+        }
+    }
+
+    /// The line that has to go while somebody is asked something; `None` if there is none.
+    pub(super) fn below(&self) -> Option<Arc<Below>> {
+        self.below.get().cloned()
+    }
+
+    /// Leaves a clean screen behind.
+    pub(super) fn settle(&self) {
+        if let Some(below) = self.below.get() {
+            below.settle();
+        }
     }
 
     /// The run ended.
