@@ -71,7 +71,7 @@ pub struct Progress {
     pub running: Vec<String>,
     /// What the agent says of its progress. Only a claim: no decision rests on it.
     pub claimed: Claimed,
-    /// The score of the last decision, 0 to 1; `None` before the first.
+    /// The score of the last decision, 0 to 1, rounded to three places; `None` before the first.
     pub score: Option<f32>,
     /// The last decision other than to go on; `None` if there was none.
     pub last_action: Option<String>,
@@ -143,7 +143,7 @@ pub(crate) fn progress(session: &Session, status: &'static str) -> Progress {
             step: outlook.step.map(|(step, _)| step),
             steps: outlook.step.map(|(_, steps)| steps),
         },
-        score: outlook.score,
+        score: outlook.score.map(rounded),
         last_action: outlook.last_action.clone(),
         tests: outlook.tests.map(|(failed, passed)| Tests { failed, passed }),
         check_passed: outlook.check_passed,
@@ -249,9 +249,14 @@ fn decided(decision: &Decision) -> Value {
             "turns": decision.evidence.turns,
             "excerpt": decision.evidence.excerpt.as_str(),
         },
-        "score": decision.score,
+        "score": (f64::from(decision.score) * 1000.0).round() / 1000.0,
         "shadow": decision.shadow,
     })
+}
+
+/// A score as people read it, to three places.
+fn rounded(score: f32) -> f32 {
+    (score * 1000.0).round() / 1000.0
 }
 
 fn tool(session: &Session, call_id: &str) -> Option<String> {

@@ -57,30 +57,43 @@ impl Approver for AtTerminal {
                 return verdict;
             }
             let _one_at_a_time = self.asking.lock().await;
-            let _nothing_below = self.below.clone().map(Quiet::new);
+            let mut quiet = Quiet::new(self.below.clone());
             let mut question = describe(&run.name, &run.arguments);
             if self.read_only.contains(&run.name) {
                 question.push("Its server says that it changes nothing.".to_owned());
             }
             let asked = tokio::task::spawn_blocking(move || ask(&question));
-            asked.await.unwrap_or(Verdict::Refused(Refused::NobodyToAsk))
+            let verdict = asked.await.unwrap_or(Verdict::Refused(Refused::NobodyToAsk));
+            quiet.answered = true;
+            verdict
         })
     }
 }
 
 /// Nothing is written below while it lives.
-struct Quiet(Arc<Below>);
+struct Quiet {
+    below: Option<Arc<Below>>,
+    answered: bool,
+}
 
 impl Quiet {
-    fn new(below: Arc<Below>) -> Self {
-        below.ask();
-        Self(below)
+    fn new(below: Option<Arc<Below>>) -> Self {
+        if let Some(below) = &below {
+            below.ask();
+        }
+        Self { below, answered: false }
     }
 }
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        self.0.answered();
+        if !self.answered {
+            // Nobody ended the line of the question.
+            crate::screen::say("");
+        }
+        if let Some(below) = &self.below {
+            below.answered();
+        }
     }
 }
 

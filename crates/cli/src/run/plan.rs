@@ -115,7 +115,8 @@ async fn rehearse(
     let check = args.check.clone().or_else(|| script.check.clone()).filter(|_| !args.no_check);
     let recall = Recall {
         rehearsal: Some(text),
-        approval: ApprovalMode::Auto,
+        approval: approval_of(args).unwrap_or(ApprovalMode::Auto),
+        allow: args.allow.clone(),
         stream: false,
         unconfined: args.unconfined,
         mcp: mcp_file(args)?,
@@ -187,12 +188,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
         rehearsal: None,
         model,
         by_agent: own,
-        approval: match args.approve {
-            Some(Approve::Ask) => ApprovalMode::Ask,
-            Some(Approve::AllowList) => ApprovalMode::AllowList,
-            Some(Approve::Auto) => ApprovalMode::Auto,
-            None => agent.approval.mode,
-        },
+        approval: approval_of(args).unwrap_or(agent.approval.mode),
         allow,
         unconfined: args.unconfined,
         stream: !args.model.no_stream,
@@ -216,6 +212,14 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     let roster = Arc::new(Roster::new(registry, prompts, around));
     let agent = roster.setup_of(&name).map_err(|error| error.to_string())?;
     Ok(Plan { task, workspace, agent, roster, policy, check, recall, servers, notices })
+}
+
+fn approval_of(args: &RunArgs) -> Option<ApprovalMode> {
+    args.approve.map(|approve| match approve {
+        Approve::Ask => ApprovalMode::Ask,
+        Approve::AllowList => ApprovalMode::AllowList,
+        Approve::Auto => ApprovalMode::Auto,
+    })
 }
 
 /// The agents of a session that is taken up again.

@@ -15,7 +15,7 @@ use steersman_workspace::Confinement;
 use super::args::ShowArgs;
 use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
-use crate::text::{cut_end, plain};
+use crate::text::{cut_end, hang, plain};
 
 use live::Live;
 
@@ -181,7 +181,7 @@ impl Face {
         let screen = self.look.screen;
         let mut lines = vec![String::new()];
         if !ended.answer.trim().is_empty() {
-            lines.extend(ended.answer.lines().map(plain));
+            lines.extend(ended.answer.lines().flat_map(|line| shown(&plain(line), screen)));
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
@@ -193,6 +193,14 @@ impl Face {
     pub(super) fn left(&self, why: &str) {
         let resume = super::drive::how_to_resume(&self.id, None);
         crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
+    }
+}
+
+/// A line of an answer, broken at blanks where there is a terminal.
+fn shown(line: &str, screen: Screen) -> Vec<String> {
+    match screen.width {
+        Some(width) if !line.is_empty() => hang("", line, width),
+        _ => vec![line.to_owned()],
     }
 }
 
