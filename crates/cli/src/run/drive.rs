@@ -4,9 +4,12 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use steersman_agent::{Clock, Command, DriveError, Driver, Log, LogError, Opened, SystemClock};
+use steersman_agent::{
+    Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, Session, SystemClock,
+};
+use steersman_notify::{Door, Feed, QUEUE};
 use steersman_store::{Head, News, SessionId, Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::args::{RunArgs, ShowArgs};
 use super::attempts;
@@ -38,29 +41,40 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
     }
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
-    let plan = Plan::read(args, &place, &id)?;
-    let look = Look::of(&args.show, colour);
+    block_on(async {
+        let door = door(&args.show).await?;
+        let plan = Plan::read(args, &place, &id).await?;
+        let servers = Arc::clone(&plan.servers);
+        let done = begin_with(plan, args, &place, &id, (door, colour)).await;
+        servers.close().await;
+        done
+    })
+}
+
+async fn begin_with(
+    plan: Plan,
+    args: &RunArgs,
+    place: &Place,
+    id: &SessionId,
+    (door, colour): (Option<Door>, Colour),
+) -> Result<ExitCode, String> {
     let opened = plan.opened()?;
-    let steersman_agent::Entry::Opened(about) = &opened else {
-        return Err("the plan opens nothing".to_owned());
-    };
-    let face = Face::new(look, &id, &place);
+    let Entry::Opened(about) = &opened else { return Err("the plan opens nothing".to_owned()) };
+    let face = Face::new(Look::of(&args.show, colour), id, place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
-    block_on(async {
-        let roster = Arc::clone(&plan.roster);
-        let watching = face.watching(args.show.listen).await?;
-        let crew = crew(about, &plan.recall, roster, watching, &place, &id)?;
-        face.confined(&crew.confinement, &crew.storage);
-        let now_ms = SystemClock.now_ms();
-        store.create(&id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
-        let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
-        let log = log.map_err(|error| error.to_string())?;
-        let Crew { parts, commands, .. } = crew;
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
+    let crew = crew(about, &plan.recall, plan.team(), face.watching(), place, id)?;
+    face.confined(&crew.confinement, &crew.storage);
+    let now_ms = SystemClock.now_ms();
+    store.create(id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
+    let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
+    let log = log.map_err(|error| error.to_string())?;
+    let Crew { parts, commands, .. } = crew;
+    attended(&store, id, commands, door, async {
         let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
         conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
+    .await
 }
 
 /// What comes first when a session is taken up again.
@@ -103,28 +117,53 @@ pub(crate) fn take_up(
                 ),
             });
         }
-        let opened: Opened = session.opened().clone();
-        let recall: Recall = serde_json::from_value(opened.extra.clone())
-            .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let roster = Arc::new(plan::recalled(&opened, &recall)?);
-        let watching = face.watching(show.listen).await?;
-        let stops = matches!(first, First::Stop(_));
-        let recall = if stops { recall.without_model() } else { recall };
-        let crew = crew(&opened, &recall, roster, watching, place, id)?;
-        face.taken_up(&session);
-        let Crew { parts, commands, .. } = crew;
-        if let First::Stop(who) = &first {
-            // Heard before the next step is taken.
-            let _ = commands.try_send(Command::Stop { who: who.clone() });
-        }
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
+        let door = match door(show).await {
+            Ok(door) => door,
+            Err(why) => {
+                log.release().await.map_err(|error| error.to_string())?;
+                return Err(why);
+            }
+        };
+        go_on(log, session, (&store, place), (&face, door), first).await
+    })
+}
+
+/// Drives a session that was taken, once it is known that there is something to do.
+async fn go_on(
+    log: Log,
+    session: Session,
+    (store, place): (&Arc<dyn Store>, &Place),
+    (face, door): (&Face, Option<Door>),
+    first: First,
+) -> Result<ExitCode, String> {
+    let id = log.id().clone();
+    let opened: Opened = session.opened().clone();
+    let recall: Recall = serde_json::from_value(opened.extra.clone())
+        .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
+    let mut notices = Vec::new();
+    let stops = matches!(first, First::Stop(_));
+    let acting = (!stops).then_some(session.agent().name.as_str());
+    let team = plan::recalled(&opened, &recall, acting, &mut notices).await?;
+    let servers = Arc::clone(&team.servers);
+    let recall = if stops { recall.without_model() } else { recall };
+    let crew = crew(&opened, &recall, team, face.watching(), place, &id)?;
+    face.taken_up(&session, &notices);
+    let Crew { parts, commands, .. } = crew;
+    if let First::Stop(who) = &first {
+        // Heard before the next step is taken.
+        let _ = commands.try_send(Command::Stop { who: who.clone() });
+    }
+    let done = attended(store, &id, commands, door, async {
         let taken = Driver::take_up(log, session, parts).await;
         let mut driver = taken.map_err(|error| error.to_string())?;
         if let First::Say(said) = first {
             driver.hear(said).await.map_err(|error| error.to_string())?;
         }
-        conclude(driver, &face).await
-    })
+        conclude(driver, face).await
+    });
+    let done = done.await;
+    servers.close().await;
+    done
 }
 
 /// Why a session cannot be taken, and what can be done about it.
@@ -142,9 +181,42 @@ fn held_by(place: &Place, error: LogError) -> String {
     }
 }
 
+/// Where progress is told, if anywhere.
+async fn door(show: &ShowArgs) -> Result<Option<Door>, String> {
+    let Some(address) = show.listen else { return Ok(None) };
+    let door = Door::open(address).await.map_err(|error| error.to_string())?;
+    crate::screen::say(&format!("progress is told at ws://{}", door.address()));
+    Ok(Some(door))
+}
+
+/// Drives a session while people and programs may listen, ask for its end, or leave it.
+async fn attended(
+    store: &Arc<dyn Store>,
+    id: &SessionId,
+    commands: mpsc::Sender<Command>,
+    door: Option<Door>,
+    work: impl Future<Output = Result<ExitCode, String>>,
+) -> Result<ExitCode, String> {
+    let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
+    let listening = listen(Arc::clone(store), id.clone(), commands);
+    let done = tokio::select! {
+        done = work => done,
+        // What runs is ended with the work that is dropped.
+        () = listening.abandoned() => {
+            end_commands();
+            return Ok(ExitCode::from(LEFT));
+        }
+    };
+    if let Some(serving) = serving {
+        serving.close().await;
+    }
+    done
+}
+
 /// Drives to the end and says how it was.
 async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
     let outcome = driver.run().await;
+    face.settle();
     let code = match &outcome {
         Ok(Some(ended)) => {
             face.ended(ended, driver.session());
@@ -166,54 +238,66 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
 
 /// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
 /// dropped.
-pub(super) fn listen(
-    store: Arc<dyn Store>,
-    id: SessionId,
-    to: mpsc::Sender<Command>,
-) -> Listening {
-    let keys = tokio::spawn(hear_keys(to.clone()));
+pub(super) fn listen(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) -> Listening {
+    let abandon = Arc::new(Notify::new());
+    let keys = tokio::spawn(hear_keys(to.clone(), Arc::clone(&abandon)));
     let controls = tokio::spawn(hear_controls(store, id, to));
-    Listening(vec![keys, controls])
+    Listening { tasks: vec![keys, controls], abandon }
 }
 
-pub(super) struct Listening(Vec<tokio::task::JoinHandle<()>>);
+/// Whoever listens to people.
+pub(super) struct Listening {
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    abandon: Arc<Notify>,
+}
 
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.0.iter().for_each(tokio::task::JoinHandle::abort);
+impl Listening {
+    /// Returns when everything is to be dropped at once.
+    pub(super) async fn abandoned(&self) {
+        self.abandon.notified().await;
     }
 }
 
-/// The first Ctrl-C leaves the session as it is, the second ends the program at once.
-async fn hear_keys(to: mpsc::Sender<Command>) {
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// The first Ctrl-C leaves the session as it is, the second drops everything at once, and the
+/// third ends the program whatever it does.
+async fn hear_keys(to: mpsc::Sender<Command>, abandon: Arc<Notify>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return;
     };
-    let mut asked = false;
-    loop {
+    for asked in 0_u32.. {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if asked {
-            // Nobody waits for the commands under way any more.
-            steersman_workspace::end_commands_of(std::process::id());
-            std::process::exit(i32::from(LEFT));
+        match asked {
+            0 => {
+                let _ = to.send(Command::Leave).await;
+            }
+            1 => abandon.notify_one(),
+            _ => {
+                end_commands();
+                std::process::exit(i32::from(LEFT));
+            }
         }
-        asked = true;
-        let _ = to.send(Command::Leave).await;
     }
 }
 
+/// Ends the commands under way: nobody waits for them any more.
+pub(super) fn end_commands() {
+    steersman_workspace::end_commands_of(std::process::id());
+}
+
 /// What other processes ask for stands in the store.
-pub(super) async fn hear_controls(
-    store: Arc<dyn Store>,
-    id: SessionId,
-    to: mpsc::Sender<Command>,
-) {
+pub(super) async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) {
     let mut news = store.subscribe();
     let mut after = match store.session(&id).await {
         Ok(Some(summary)) => summary.last_control,

@@ -4,10 +4,12 @@ mod lines;
 mod live;
 mod record;
 mod side;
+mod status;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use steersman_agent::{Ended, Ending, Opened, Session};
 use steersman_store::SessionId;
@@ -17,9 +19,12 @@ use super::args::ShowArgs;
 use super::place::{Place, shown};
 use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
-use crate::text::{cut_end, plain};
+use crate::text::{cut_end, hang, plain};
+
+use live::Live;
 
 pub(crate) use lines::Lines;
+pub(super) use live::Below;
 pub(crate) use record::line as json_line;
 
 /// How a run is shown.
@@ -54,16 +59,39 @@ impl Look {
     }
 }
 
+/// Whoever watches a session.
+pub(super) struct Watching {
+    pub(super) face: Box<dyn steersman_agent::Face>,
+    /// The line that has to go while somebody is asked something; `None` if there is none.
+    pub(super) below: Option<Arc<Below>>,
+}
+
+impl Watching {
+    fn lines(face: impl steersman_agent::Face + 'static) -> Self {
+        Self { face: Box::new(face), below: None }
+    }
+}
+
 /// What a person sees of one run.
 pub(super) struct Face {
     look: Look,
     id: SessionId,
     place: Place,
+    below: OnceLock<Arc<Below>>,
+    /// Notices that were told.
+    told: Mutex<BTreeSet<String>>,
+}
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.settle();
+    }
 }
 
 impl Face {
     pub(super) fn new(look: Look, id: &SessionId, place: &Place) -> Self {
-        Self { look, id: id.clone(), place: place.clone() }
+        let (id, place) = (id.clone(), place.clone());
+        Self { look, id, place, below: OnceLock::new(), told: Mutex::default() }
     }
 
     /// What begins, before it does.
@@ -100,7 +128,7 @@ impl Face {
         let check = opened.check.as_deref().unwrap_or("none: the agent's word will be enough");
         lines.push(heading("check", check));
         lines.push(heading("policy", &opened.policy.name));
-        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
+        lines.extend(self.news("", notices));
         write(&lines);
     }
 
@@ -119,7 +147,7 @@ impl Face {
     }
 
     /// A session goes on.
-    pub(super) fn taken_up(&self, session: &Session) {
+    pub(super) fn taken_up(&self, session: &Session, notices: &[String]) {
         if self.look.kind == Kind::Json {
             return;
         }
@@ -140,33 +168,52 @@ impl Face {
             );
             lines.push(screen.paint(Tone::Warn, &what));
         }
+        lines.extend(self.news("", notices));
         write(&lines);
     }
 
-    /// Whoever watches the run.
-    pub(super) async fn watching(
-        &self,
-        listen: Option<SocketAddr>,
-    ) -> Result<Box<dyn steersman_agent::Face>, String> {
-        if listen.is_some() {
-            return Err("--listen is not there yet".to_owned());
+    /// What is to be known of one of several attempts, unless it was told of another.
+    pub(super) fn noticed(&self, number: u32, notices: &[String]) {
+        self.lines(&self.news(&format!("[{number}] "), notices));
+    }
+
+    /// Notices as lines, each once.
+    fn news(&self, mark: &str, notices: &[String]) -> Vec<String> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = notices.iter().filter(|notice| told.insert((*notice).clone()));
+        new.map(|notice| self.look.screen.paint(Tone::Dim, &format!("{mark}{}", plain(notice))))
+            .collect()
+    }
+
+    /// Whoever watches the run. Needs a tokio runtime.
+    pub(super) fn watching(&self) -> Watching {
+        match self.look.kind {
+            Kind::Json => Watching::lines(record::Record::new(self.id.clone())),
+            Kind::Plain => Watching::lines(Lines::new(self.look.screen)),
+            Kind::Live => {
+                let live = Live::new(self.look.screen);
+                let below = live.below();
+                // There is one run for each face.
+                let _ = self.below.set(Arc::clone(&below));
+                Watching { face: Box::new(live), below: Some(below) }
+            }
         }
-        Ok(match self.look.kind {
-            Kind::Json => Box::new(record::Record::new(self.id.clone())),
-            Kind::Plain => Box::new(Lines::new(self.look.screen)),
-            Kind::Live => Box::new(live::Live::new(self.look.screen)),
-        })
+    }
+
+    /// Leaves a clean screen behind.
+    pub(super) fn settle(&self) {
+        if let Some(below) = self.below.get() {
+            below.settle();
+        }
     }
 
     /// Whoever watches one of several attempts side by side.
-    pub(super) fn watching_side(
-        &self,
-        id: &SessionId,
-        number: u32,
-    ) -> Box<dyn steersman_agent::Face> {
+    pub(super) fn watching_side(&self, id: &SessionId, number: u32) -> Watching {
         match self.look.kind {
-            Kind::Json => Box::new(record::Record::new(id.clone())),
-            Kind::Plain | Kind::Live => Box::new(side::SideLines::new(self.look.screen, number)),
+            Kind::Json => Watching::lines(record::Record::new(id.clone())),
+            Kind::Plain | Kind::Live => {
+                Watching::lines(side::SideLines::new(self.look.screen, number))
+            }
         }
     }
 
@@ -198,7 +245,7 @@ impl Face {
         let screen = self.look.screen;
         let mut lines = vec![String::new()];
         if !ended.answer.trim().is_empty() {
-            lines.extend(ended.answer.lines().map(plain));
+            lines.extend(ended.answer.lines().flat_map(|line| wrapped(&plain(line), screen)));
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
@@ -210,6 +257,14 @@ impl Face {
     pub(super) fn left(&self, why: &str) {
         let resume = self.place.hint("resume", &self.id);
         crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
+    }
+}
+
+/// A line of an answer, broken at blanks where there is a terminal.
+fn wrapped(line: &str, screen: Screen) -> Vec<String> {
+    match screen.width {
+        Some(width) if !line.is_empty() => hang("", line, width),
+        _ => vec![line.to_owned()],
     }
 }
 
