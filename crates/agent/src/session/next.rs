@@ -118,7 +118,7 @@ impl Session {
 
     fn next_call(&self) -> Step {
         if self.opened.workspace.is_some() {
-            if self.checkpoints.is_empty() && !self.unkept {
+            if self.base.is_none() && !self.unkept {
                 return Step::Checkpoint { label: "before the run" };
             }
             if let Some(label) = self.checkpoint_due {
