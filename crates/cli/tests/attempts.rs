@@ -112,6 +112,15 @@ fn the_best_by_its_tests_is_taken_if_none_is_proved() {
     assert_eq!(fs::read_to_string(project.join("done.txt")).unwrap(), "a b\n");
     assert!(project.join("more.txt").is_file());
     let entries: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let schema = fs::read_to_string("../../schema/run.schema.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for line in entries
+        .iter()
+        .filter(|line| line["entry"]["entry"].as_str().is_some_and(|kind| kind.starts_with("side")))
+    {
+        assert!(schema.is_valid(line), "{line}");
+    }
     let of = |kind| of_kind(&entries, kind);
     let chosen = of("side_chosen").next().unwrap();
     assert_eq!(chosen["entry"]["number"], 3);
