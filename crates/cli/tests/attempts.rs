@@ -13,8 +13,8 @@ use serde_json::Value;
 
 /// Passes once `done.txt` holds a, b and c; tells its tests as TAP.
 const CHECK: &str = "echo 1..3; n=0; left=0; for w in a b c; do n=$((n+1)); if grep -q $w done.txt \
-                     2>/dev/null; then echo \"ok $n - $w\"; else echo \"not ok $n - $w\"; left=1; fi; \
-                     done; exit $left\n";
+                     2>/dev/null; then echo \"ok $n - $w\"; else echo \"not ok $n - $w\"; left=1; \
+                     fi; done; exit $left\n";
 
 /// A reply that runs a command.
 fn shell(line: &str) -> String {
