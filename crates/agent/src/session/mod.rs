@@ -577,12 +577,6 @@ impl Session {
         self.differing
     }
 
-    /// The attempts side by side that this session is the group of; `None` if it is of none.
-    #[must_use]
-    pub const fn sides(&self) -> Option<&Sides> {
-        self.sides.as_ref()
-    }
-
     /// The letters of the session.
     #[must_use]
     pub const fn mail(&self) -> &Mailbox {
