@@ -228,3 +228,17 @@ fn a_closed_output_does_not_end_the_run() {
     let list = run_in(&folder, "sessions", &["list", "--json", "--state", "state"]);
     assert!(list.out.contains("\"standing\":\"complete\""), "{}", list.out);
 }
+
+#[test]
+fn the_script_of_the_documentation_can_be_played() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/running.md"));
+    let page = page.unwrap();
+    let (_, script) = page.split_once("```yaml\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let folder = scratch("run-documented");
+    fs::write(folder.join("script.yaml"), script).unwrap();
+    let done = run_in(&folder, "run", &["--rehearsal", "script.yaml", "--state", "state"]);
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    assert!(done.out.contains("⚑ nudge: claims success"), "{}", done.out);
+    assert!(done.out.contains("complete: the check proves it"), "{}", done.out);
+}
