@@ -1,6 +1,7 @@
 //! The calls of the reply under way.
 
-use steersman_wire::{Message, Part, ToolSpec};
+use serde_json::Value;
+use steersman_wire::{Message, Part, ToolSpec, parse_arguments};
 
 use crate::control::Control;
 use crate::entry::ToolFinished;
@@ -12,7 +13,7 @@ pub struct OpenCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, as the model wrote them.
+    /// The arguments: a JSON object, or what the model wrote if that is none.
     pub arguments: String,
     /// How far it is.
     pub state: CallState,
@@ -60,13 +61,16 @@ pub(super) fn read(message: &Message, tools: &[ToolSpec]) -> Vec<OpenCall> {
         _ => None,
     });
     let open = |(id, name, arguments): (&String, &String, &String)| {
+        // Read once: what is judged is what runs, also where a key stands there twice.
+        let read = parse_arguments(arguments);
+        let arguments = read.map_or_else(|_| arguments.clone(), |it| Value::Object(it).to_string());
         let offered = tools.iter().any(|tool| tool.name == *name);
         OpenCall {
             id: id.clone(),
             name: name.clone(),
-            arguments: arguments.clone(),
             state: CallState::Pending,
-            control: if offered { Control::read(name, arguments) } else { None },
+            control: if offered { Control::read(name, &arguments) } else { None },
+            arguments,
             offered,
         }
     };

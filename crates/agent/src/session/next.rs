@@ -70,7 +70,7 @@ pub struct ToolRun {
     pub call_id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, as the model wrote them.
+    /// The arguments: a JSON object, or what the model wrote if that is none.
     pub arguments: String,
     /// Whether it only looks.
     pub harmless: bool,
