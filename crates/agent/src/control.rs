@@ -1,10 +1,11 @@
 //! Calls that ask something of the runtime itself: finish, ask, start over, hand over, write.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use steersman_engine::protocol::{self, Status};
 use steersman_engine::{Reply, ToolCall};
-use steersman_wire::{Part, ToolSpec};
+use steersman_wire::{Part, ToolSpec, parse_arguments};
 
 use crate::entry::Replied;
 use crate::session::OpenCall;
@@ -141,9 +142,13 @@ impl Control {
     }
 }
 
-fn parsed<T: for<'a> Deserialize<'a>>(arguments: &str, make: fn(T) -> Control) -> Control {
-    let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-    serde_json::from_str(text).map_or_else(|error| Control::Malformed(error.to_string()), make)
+fn parsed<T: DeserializeOwned>(arguments: &str, make: fn(T) -> Control) -> Control {
+    let object = match parse_arguments(arguments) {
+        Ok(object) => object,
+        Err(error) => return Control::Malformed(error.to_string()),
+    };
+    let read = serde_json::from_value(Value::Object(object));
+    read.map_or_else(|error| Control::Malformed(error.to_string()), make)
 }
 
 /// The reply as the engine sees it: what the agent says when it finishes or asks is its text, and

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::entry::{Ended, Entry, TakenUp};
 use crate::log::{Log, LogError};
 use crate::seam::{Agents, Face, Model, Site, Toolbox};
-use crate::session::{Session, Step};
+use crate::session::{FoldError, Session, Step};
 
 /// What a driver needs besides the session.
 pub struct Parts {
@@ -59,7 +59,7 @@ pub enum DriveError {
     Log(#[from] LogError),
     /// An entry could not follow the others.
     #[error(transparent)]
-    Fold(#[from] crate::session::FoldError),
+    Fold(#[from] FoldError),
     /// The session was left as it is.
     #[error("the session was left as it is")]
     Left,
@@ -86,12 +86,36 @@ impl Driver {
     /// # Errors
     /// The journal fails.
     pub async fn begin(log: Log, opened: Entry, parts: Parts) -> Result<Self, DriveError> {
-        let session = Session::open(log.id().as_str(), opened.clone())?;
+        Self::begin_with(log, vec![opened], parts).await
+    }
+
+    /// The same with a task, which becomes durable together with the session: there is no moment
+    /// at which a session has begun and its task could be lost.
+    ///
+    /// # Errors
+    /// The journal fails.
+    pub async fn begin_task(
+        log: Log,
+        opened: Entry,
+        task: String,
+        parts: Parts,
+    ) -> Result<Self, DriveError> {
+        Self::begin_with(log, vec![opened, Entry::Spoke { text: task }], parts).await
+    }
+
+    async fn begin_with(log: Log, first: Vec<Entry>, parts: Parts) -> Result<Self, DriveError> {
+        let opened = first.first().ok_or(FoldError::NotOpened)?;
+        let mut session = Session::open(log.id().as_str(), opened.clone())?;
         let at_ms = parts.clock.now_ms();
+        for entry in first.iter().skip(1) {
+            session.fold(at_ms, entry)?;
+        }
         let mut driver = Self { session, log, parts, notes: Vec::new() };
         let head = head_of(&driver.session);
-        driver.log.append(0, at_ms, std::slice::from_ref(&opened), Some(head)).await?;
-        driver.parts.face.entry(&driver.session, at_ms, &opened);
+        driver.log.append(0, at_ms, &first, Some(head)).await?;
+        for entry in &first {
+            driver.parts.face.entry(&driver.session, at_ms, entry);
+        }
         Ok(driver)
     }
 
@@ -180,9 +204,11 @@ const fn moves_head(entry: &Entry) -> bool {
 }
 
 /// What lists of sessions show.
-fn head_of(session: &Session) -> Head {
+#[must_use]
+pub fn head_of(session: &Session) -> Head {
     let outlook = session.outlook();
     let opened = session.opened();
+    let side = opened.extra.get("side").filter(|side| !side.is_null());
     let cut = |text: &str| text[..text.floor_char_boundary(HEAD_TEXT)].to_owned();
     Head {
         state: outlook.ending.clone().unwrap_or_else(|| "running".to_owned()),
@@ -194,7 +220,7 @@ fn head_of(session: &Session) -> Head {
         tool_calls: outlook.calls.into(),
         tokens: Some(outlook.input_tokens.saturating_add(outlook.output_tokens)),
         cost_nanos: Some(outlook.cost_nanodollars),
-        extra: None,
+        extra: side.map(|side| serde_json::json!({ "side": side }).to_string()),
     }
 }
 

@@ -10,6 +10,7 @@ use steersman_prompt::MailEntry;
 use steersman_wire::{Message, ToolSpec};
 
 use crate::ending::Ending;
+use crate::sides::{SideEnded, SidesBegun};
 
 /// Version of the entries that this program writes; older ones are read.
 pub const VERSION: u32 = 1;
@@ -124,6 +125,29 @@ pub enum Entry {
     },
     /// The run ended. The session can be taken up again with a word of the user.
     Ended(Box<Ended>),
+    /// Several attempts at the task begin side by side; this session is their group's.
+    SidesBegun(SidesBegun),
+    /// One of them came to its end and was judged.
+    SideEnded(Box<SideEnded>),
+    /// One of them was chosen.
+    SideChosen {
+        /// Its number.
+        number: u32,
+        /// Why, in words.
+        why: String,
+    },
+    /// The workspace was brought to the state of the chosen one.
+    SideApplied {
+        /// Its number.
+        number: u32,
+    },
+    /// The workspace could not be brought to the state of the chosen one.
+    SideNotApplied {
+        /// Its number.
+        number: u32,
+        /// Why, as a sentence.
+        why: String,
+    },
 }
 
 impl Entry {
@@ -159,6 +183,11 @@ impl Entry {
             Self::BestLost { .. } => "best_lost",
             Self::CheckpointFailed { .. } => "checkpoint_failed",
             Self::Ended(_) => "ended",
+            Self::SidesBegun(_) => "sides_begun",
+            Self::SideEnded(_) => "side_ended",
+            Self::SideChosen { .. } => "side_chosen",
+            Self::SideApplied { .. } => "side_applied",
+            Self::SideNotApplied { .. } => "side_not_applied",
         }
     }
 }
@@ -184,7 +213,7 @@ pub struct Opened {
     #[serde(default)]
     pub others: Vec<String>,
     /// What the caller needs to take the session up again, such as the model's address. Never
-    /// holds keys.
+    /// holds keys. What stands under `side` is shown in lists of sessions.
     #[serde(default)]
     pub extra: Value,
 }
@@ -212,6 +241,9 @@ pub struct AgentSetup {
     /// Whether the model may call several tools in one reply; `None` leaves it to the server.
     #[serde(default)]
     pub parallel_tool_calls: Option<bool>,
+    /// Whether calls are asked for as structured output: the model cannot call tools.
+    #[serde(default)]
+    pub json_calls: bool,
 }
 
 /// What a token costs, in nano-dollars (10⁻⁹ USD). Zero where unknown.
@@ -311,6 +343,8 @@ pub enum CheckCause {
     Claim,
     /// The agent called the tool `run_check`.
     Asked,
+    /// The run ends, and it is to be known in which state.
+    Closing,
 }
 
 /// What a check came to.

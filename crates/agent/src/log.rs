@@ -65,7 +65,8 @@ impl std::fmt::Debug for Log {
 impl Log {
     /// Takes a session: nobody else drives it from now on.
     ///
-    /// A lease of a process of this machine that is gone is ended first.
+    /// A lease of a process of this machine that is gone is ended first, and with it the commands
+    /// that the process left running.
     ///
     /// # Errors
     /// Another process drives it, or the store fails.
@@ -74,6 +75,8 @@ impl Log {
         if let Some(held) = store.session(&id).await?.and_then(|summary| summary.lease)
             && crate::owner::is_gone(&held.owner)
         {
+            // What it left running would change the folder beside the new driver.
+            crate::owner::clear_away(&held.owner);
             store.release(&held).await?;
         }
         let lease = store.lease(&id, AskLease::new(&owner, LEASE_MS, now_ms)).await?;

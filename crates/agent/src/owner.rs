@@ -14,7 +14,7 @@ pub(crate) fn of_this_process() -> String {
 
 /// Whether the process behind a name is known to be gone. Not known is not gone.
 #[must_use]
-pub(crate) fn is_gone(owner: &str) -> bool {
+pub fn is_gone(owner: &str) -> bool {
     let mut parts = owner.split('/');
     let (Some(boot_then), Some(pid), Some(started)) = (parts.next(), parts.next(), parts.next())
     else {
@@ -28,6 +28,20 @@ pub(crate) fn is_gone(owner: &str) -> bool {
         return false;
     }
     started_at(pid).is_none_or(|now| now != started)
+}
+
+/// The process id in a driver's name; `None` if it names none.
+#[must_use]
+pub fn process_of(owner: &str) -> Option<u32> {
+    owner.split('/').nth(1)?.parse().ok()
+}
+
+/// Ends the commands that a driver of this machine has left running. It is known to be gone.
+pub(crate) fn clear_away(owner: &str) {
+    // Its number may belong to another process by now, whose commands are not ours to end.
+    if let Some(pid) = process_of(owner).filter(|pid| started_at(*pid).is_none()) {
+        steersman_workspace::end_commands_of(pid);
+    }
 }
 
 /// Which start of which machine this is; empty if the system does not say.

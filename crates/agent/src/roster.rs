@@ -28,6 +28,8 @@ pub struct Circumstances {
     pub check: Option<String>,
     /// The folder the agents work in; `None` if there is none.
     pub workspace: Option<String>,
+    /// How tools are called, whatever the profiles of the models say; `None` leaves it to them.
+    pub tool_calls: Option<ToolCalls>,
     /// Features switched on or off for this run; they come before what agents say.
     pub features: Vec<(String, bool)>,
     /// Values of parameters of prompts for this run.
@@ -88,6 +90,10 @@ impl Roster {
         let around = &self.circumstances;
         let model = agent.model.as_ref().map_or(around.model.as_str(), |model| &model.name);
         let profile = self.registry.profile(agent, model);
+        let profile = match around.tool_calls {
+            Some(calls) => profile.with_tool_calls(calls),
+            None => profile,
+        };
         let features = self.features(agent);
         let tools = self.tools(agent, &features);
         let instructions = instructions(&tools);
@@ -126,6 +132,7 @@ impl Roster {
                 output: price.output_nanodollars,
             }),
             parallel_tool_calls: (profile.tool_calls == ToolCalls::Single).then_some(false),
+            json_calls: profile.tool_calls == ToolCalls::Json,
         })
     }
 

@@ -36,6 +36,8 @@ pub struct ModelCall<'a> {
     pub failures: u32,
     /// The name of what Steersman said to the agent since its last reply; `None` if nothing.
     pub heard: Option<&'a str>,
+    /// Whether the model cannot call tools: calls are asked for as structured output.
+    pub json_calls: bool,
 }
 
 /// The tools of an agent, apart from those that the runtime answers itself.

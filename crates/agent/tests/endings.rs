@@ -363,6 +363,99 @@ attempts:
     let (ended, session) = play(stage.run());
     assert_eq!(ended.ending, Ending::Claimed, "{:?}", stage.story());
     assert!(stage.story().contains(&"pruned".to_owned()), "{:?}", stage.story());
-    let size: usize = serde_json::to_string(session.conversation()).unwrap().len();
+    let size: usize = serde_json::to_string(&**session.conversation()).unwrap().len();
     assert!(size < 9 * 40_000, "{size}");
+}
+
+#[test]
+fn an_agent_that_signals_to_go_on_is_told_to() {
+    let script = r#"
+task: Count to two.
+attempts:
+  - replies:
+      - text: 'One. {"continuation": {"status": "CONTINUE", "reason": "two is left"}}'
+      - text: 'Two. {"continuation": {"status": "TERMINATE", "reason": "done"}}'
+"#;
+    let stage = Stage::new(script, &[]);
+    let (ended, session) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Claimed, "{:?}", stage.story());
+    assert_eq!(session.outlook().turns, 2);
+    assert_eq!(session.conversation()[2].text(), "Go on.");
+}
+
+#[test]
+fn a_check_that_is_due_runs_and_its_success_is_told() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: read, arguments: {path: a}}]
+      - calls: [{name: write, arguments: {path: tests, content: 0/8}}]
+      - calls: [{name: read, arguments: {path: b}}]
+on:
+  - to: check_passes
+    reply: {text: "The tests pass."}
+"#;
+    let mut stage = Stage::new(script, &[("tests", "2/6"), ("a", "1"), ("b", "2")]);
+    stage.policy.tests.check_every = Some(2);
+    let (ended, session) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Complete, "{:?}", stage.story());
+    assert_eq!(session.outlook().turns, 3, "{:?}", stage.story());
+}
+
+#[test]
+fn a_state_that_nobody_looked_at_is_checked_before_the_run_ends() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: run_check}]
+      - calls: [{name: write, arguments: {path: tests, content: 4/4}}]
+      - calls: [{name: read, arguments: {path: a}}]
+on:
+  - to: force_synthesis
+    reply: {text: This is as far as I came.}
+"#;
+    let mut stage = Stage::new(script, &[("tests", "2/6"), ("a", "1")]);
+    stage.policy.limits.max_turns = Some(3);
+    let (ended, _) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Capped, "{:?}", stage.story());
+    assert_eq!(stage.folder.text("tests").as_deref(), Some("2/6"), "{:?}", stage.story());
+}
+
+#[test]
+fn the_best_state_is_kept_before_the_next_call_changes_it() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls:
+          - {name: write, arguments: {path: tests, content: 1/7}}
+          - {name: run_check}
+          - {name: write, arguments: {path: tests, content: 6/2}}
+          - {name: run_check}
+      - text: I give up here. It does not work.
+"#;
+    let stage = Stage::new(script, &[("tests", "2/6")]);
+    play(stage.run());
+    assert_eq!(stage.folder.text("tests").as_deref(), Some("1/7"), "{:?}", stage.story());
+}
+
+#[test]
+fn a_claim_in_the_last_turn_of_a_budget_is_still_proved() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: write, arguments: {path: tests, content: 0/8}}]
+      - calls: [{name: finish, arguments: {summary: All tests pass now.}}]
+"#;
+    let mut stage = Stage::new(script, &[("tests", "2/6")]);
+    stage.policy.limits.max_turns = Some(2);
+    let (ended, _) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Complete, "{:?}", stage.story());
 }

@@ -12,6 +12,7 @@ mod reading;
 mod replay;
 mod run;
 mod screen;
+mod sessions;
 mod stop;
 mod text;
 mod tune;
@@ -45,6 +46,8 @@ struct Cli {
 enum Verb {
     /// Take an agent to its end; without arguments, play a rehearsal
     Run(run::RunArgs),
+    /// List, show, take up, stop, say something to, move and delete sessions
+    Sessions(sessions::SessionsArgs),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
         Verb::Run(args) => run::run(&args, cli.color),
+        Verb::Sessions(args) => sessions::run(args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),

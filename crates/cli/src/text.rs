@@ -27,6 +27,11 @@ pub(crate) fn plain(text: &str) -> String {
     line
 }
 
+/// A line from elsewhere that keeps its blanks, but cannot drive the terminal.
+pub(crate) fn harmless(line: &str) -> String {
+    line.chars().map(|c| if c != '\t' && is_unprintable(c) { ' ' } else { c }).collect()
+}
+
 fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

@@ -42,9 +42,7 @@ fn serve(log: &Path) {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let Some(id) = request.get("id") else { continue };
-        let tool = |name: &str, hints: Value| {
-            json!({"name": name, "inputSchema": {"type": "object"}, "annotations": hints})
-        };
+        let tool = |name: &str, hints: Value| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": hints});
         let result = match request["method"].as_str().unwrap() {
             "initialize" => json!({
                 "protocolVersion": request["params"]["protocolVersion"],

@@ -233,7 +233,16 @@ pub(crate) fn detail(session: &Session, entry: &Entry) -> Option<Value> {
             "why": bounded(&ended.why),
             "answer": bounded(&ended.answer),
         }),
+        Entry::SideEnded(end) => json!({
+            "attempt": end.number,
+            "ending": end.ending().map(steersman_agent::Ending::name),
+            "proved": end.proved,
+        }),
+        Entry::SideChosen { number, why } => json!({"attempt": number, "why": bounded(why)}),
+        Entry::SideNotApplied { number, why } => json!({"attempt": number, "why": bounded(why)}),
+        Entry::SideApplied { number } => json!({"attempt": number}),
         Entry::TurnEnded
+        | Entry::SidesBegun(_)
         | Entry::Checkpointed(_)
         | Entry::CheckpointFailed { .. }
         | Entry::RestoreStarted { .. }

@@ -283,7 +283,7 @@ impl Composer<'_, '_> {
         let Some(model) = self.request.model else { return Ok(()) };
         let calls = match model.tool_calls {
             _ if self.request.tools.is_empty() => None,
-            ToolCalls::Single => Some("single_tool"),
+            ToolCalls::Single | ToolCalls::Json => Some("single_tool"),
             ToolCalls::Multi => Some("multi_tool"),
         };
         let reasoning = model.reasoning.then_some("reasoning");

@@ -16,6 +16,8 @@ pub enum ToolCalls {
     Single,
     /// Several: calls that do not depend on each other go together.
     Multi,
+    /// None: one call per reply is asked for as a JSON object, which the model is held to.
+    Json,
 }
 
 /// How the model says whether it goes on.
@@ -64,7 +66,7 @@ pub struct ProfileSettings {
     pub batch: Option<u32>,
     /// Whether answers can be held to a JSON schema. Default false.
     pub structured_output: Option<bool>,
-    /// How the model says whether it goes on. Default: `tool_call` with `multi`, else
+    /// How the model says whether it goes on. Default: `tool_call` with `multi` and `json`, else
     /// `structured_output` if the model has it, else `text`.
     pub signal: Option<Signal>,
     /// Whether it thinks before it answers. Default false.
@@ -124,15 +126,10 @@ impl Profile {
     fn from_settings(globs: Vec<String>, settings: ProfileSettings) -> Self {
         let tool_calls = settings.tool_calls.unwrap_or(ToolCalls::Multi);
         let structured_output = settings.structured_output.unwrap_or(false);
-        let signal = match tool_calls {
-            ToolCalls::Multi => Signal::ToolCall,
-            // A call for the signal would take the place of one that works.
-            ToolCalls::Single if structured_output => Signal::StructuredOutput,
-            ToolCalls::Single => Signal::Text,
-        };
+        let signal = default_signal(tool_calls, structured_output);
         let batch = match tool_calls {
-            ToolCalls::Single => 1,
-            ToolCalls::Multi => settings.batch.unwrap_or(8),
+            ToolCalls::Single | ToolCalls::Json => 1,
+            ToolCalls::Multi => settings.batch.unwrap_or(BATCH),
         };
         Self {
             globs,
@@ -145,6 +142,31 @@ impl Profile {
             max_output_tokens: settings.max_output_tokens,
             hints: settings.hints.unwrap_or_default(),
         }
+    }
+
+    /// The profile of a model whose tools are called so, whatever else is known of it.
+    #[must_use]
+    pub fn with_tool_calls(self, tool_calls: ToolCalls) -> Self {
+        if self.tool_calls == tool_calls {
+            return self;
+        }
+        let signal = default_signal(tool_calls, self.structured_output);
+        let batch = if tool_calls == ToolCalls::Multi { BATCH } else { 1 };
+        Self { tool_calls, batch, signal, ..self }
+    }
+}
+
+/// Most tool calls of a reply where nothing is known of the model.
+const BATCH: u32 = 8;
+
+/// How a model says whether it goes on where nobody says otherwise.
+const fn default_signal(tool_calls: ToolCalls, structured_output: bool) -> Signal {
+    match tool_calls {
+        // With `Json` the whole reply is an object of its own shape: the signal is a call in it.
+        ToolCalls::Multi | ToolCalls::Json => Signal::ToolCall,
+        // A call for the signal would take the place of one that works.
+        ToolCalls::Single if structured_output => Signal::StructuredOutput,
+        ToolCalls::Single => Signal::Text,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is known of families of models, by glob over the model's name.
 //!
-//! Windows and limits are those that the makers publish; whether a model puts several calls into
-//! one reply is what their documentation says of parallel calls, and for small open models what
-//! recorded runs show. A newer model is reached by a longer glob in `agents.yaml`.
+//! Windows, limits and parallel calls are what was known of these families in autumn 2026, not
+//! checked model by model; for small open models they are what recorded runs show. A longer glob in
+//! `agents.yaml` comes before every row.
 
 use crate::profile::{ProfileSettings, ToolCalls};
 

@@ -87,7 +87,9 @@ proptest! {
 
     /// A mailbox is the fold of its entries, and a second fold changes nothing.
     #[test]
-    fn mail_is_bounded_and_folds_again(steps in proptest::collection::vec((0..3u8, 0..3u8), 0..400)) {
+    fn mail_is_bounded_and_folds_again(
+        steps in proptest::collection::vec((0..3u8, 0..3u8), 0..400),
+    ) {
         let (mut mailbox, mut entries) = (Mailbox::default(), Vec::<MailEntry>::new());
         for (from, to) in steps {
             let name = |n: u8| char::from(b'a' + n).to_string();
@@ -97,7 +99,7 @@ proptest! {
                 let draft = Draft { to: name(to), text: "t".to_owned(), ..Draft::default() };
                 mailbox.post(&name(from), draft).ok()
             };
-            for entry in entry {
+            if let Some(entry) = entry {
                 mailbox.fold(&entry);
                 entries.push(entry);
             }

@@ -21,7 +21,8 @@ pub use checkpoints::{
     Left, Patch, Restored, Skipped, Storage, Uncovered,
 };
 pub use command::{
-    Command, CommandError, Confinement, Network, Ran, Shell, ShellOptions, known_caches,
+    Command, CommandError, Confinement, Network, Ran, Shell, ShellOptions, end_commands_of,
+    known_caches,
 };
 pub use error::WorkspaceError;
 pub use files::{

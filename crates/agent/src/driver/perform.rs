@@ -50,8 +50,8 @@ impl Driver {
         }
         self.write(vec![Entry::CallStarted]).await?;
         let model = Arc::clone(&self.parts.model);
-        let agent = self.session.agent().clone();
-        let messages = self.session.conversation().to_vec();
+        let agent = Arc::clone(self.session.agent());
+        let messages = Arc::clone(self.session.conversation());
         let heard = self.session.heard().map(str::to_owned);
         let call = ModelCall {
             request: Request {
@@ -68,6 +68,7 @@ impl Driver {
             attempt: self.session.engine().state().attempt,
             failures: self.session.failures(),
             heard: heard.as_deref(),
+            json_calls: agent.json_calls,
         };
         let (deltas, mut pieces) = tokio::sync::mpsc::unbounded_channel();
         let mut tell = move |delta: &steersman_wire::Delta| {

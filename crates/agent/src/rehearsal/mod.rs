@@ -9,5 +9,5 @@ mod script;
 mod scripted;
 
 pub use sample::{Sample, SampleError};
-pub use script::{Call, Fault, Line, Part as AttemptScript, Reaction, Script};
+pub use script::{Call, Fault, Line, Part as AttemptScript, Reaction, Script, SidePart};
 pub use scripted::ScriptedModel;

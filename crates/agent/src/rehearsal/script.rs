@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use steersman_config::LoadError;
-use steersman_config::document::{Text, parse, refuse};
+use steersman_config::document::{Document, Text, parse, refuse};
+use steersman_config::{Finding, LoadError};
 
 /// Largest script, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -39,6 +39,19 @@ pub struct Script {
     /// as if nothing had been said.
     #[serde(default)]
     pub on: Vec<Reaction>,
+    /// What differs in each of several attempts side by side, the first one first. Default: nothing.
+    #[serde(default)]
+    pub sides: Vec<SidePart>,
+}
+
+/// What differs in one of several attempts side by side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SidePart {
+    /// What the agent says, as in the script. Default: what the script says.
+    pub attempts: Vec<Part>,
+    /// Milliseconds that each reply takes. Default: what the script says.
+    pub reply_ms: Option<u64>,
 }
 
 /// What the agent says in one attempt.
@@ -129,17 +142,9 @@ impl Script {
         if script.attempts.is_empty() {
             findings.push(document.error(&["attempts"], "at least one attempt is needed"));
         }
-        for (at, part) in script.attempts.iter().enumerate() {
-            let at = at.to_string();
-            if part.replies.is_empty() {
-                let what = "at least one reply is needed";
-                findings.push(document.error(&["attempts", &at, "replies"], what));
-            }
-            let most = part.replies.len();
-            if part.again_from.is_some_and(|from| from == 0 || from > most) {
-                let what = format!("a whole number from 1 to {most}: the replies of the attempt");
-                findings.push(document.error(&["attempts", &at, "again_from"], what));
-            }
+        check_parts(&script.attempts, &[], &document, &mut findings);
+        for (at, side) in script.sides.iter().enumerate() {
+            check_parts(&side.attempts, &["sides", &at.to_string()], &document, &mut findings);
         }
         for path in script.project.keys() {
             let plain = std::path::Path::new(path)
@@ -152,5 +157,40 @@ impl Script {
         }
         refuse(findings)?;
         Ok(script)
+    }
+
+    /// The script as one of several attempts side by side plays it, counted from 1; 0 is a run on
+    /// its own.
+    #[must_use]
+    pub fn of_side(mut self, number: u32) -> Self {
+        let at = number.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        if let Some(side) = at.and_then(|at| self.sides.get(at).cloned()) {
+            self.reply_ms = side.reply_ms.unwrap_or(self.reply_ms);
+            if !side.attempts.is_empty() {
+                self.attempts = side.attempts;
+            }
+        }
+        self
+    }
+}
+
+/// Finds what is wrong with the attempts under a path of the script.
+fn check_parts(
+    parts: &[Part],
+    path: &[&str],
+    document: &Document<Script>,
+    findings: &mut Vec<Finding>,
+) {
+    for (at, part) in parts.iter().enumerate() {
+        let at = at.to_string();
+        let key = |last| [path, &["attempts", &at, last]].concat();
+        if part.replies.is_empty() {
+            findings.push(document.error(&key("replies"), "at least one reply is needed"));
+        }
+        let most = part.replies.len();
+        if part.again_from.is_some_and(|from| from == 0 || from > most) {
+            let what = format!("a whole number from 1 to {most}: the replies of the attempt");
+            findings.push(document.error(&key("again_from"), what));
+        }
     }
 }

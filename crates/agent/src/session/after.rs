@@ -1,5 +1,7 @@
 //! What follows from a decision.
 
+use std::sync::Arc;
+
 use steersman_engine::{Action, Decision, Reason, StopReason, Timestamp};
 use steersman_wire::Role;
 
@@ -46,7 +48,7 @@ impl Session {
         let failed_reply = moment == Moment::Turn
             && self.conversation.last().is_some_and(|last| last.role == Role::Assistant);
         if failed_reply {
-            self.conversation.pop();
+            Arc::make_mut(&mut self.conversation).pop();
         }
         let until_ms = at.0.saturating_add(decision.delay_ms.unwrap_or(0));
         Phase::Waiting { until_ms, begun: false }
@@ -69,7 +71,8 @@ impl Session {
 
     fn after_turn(&mut self, decision: &Decision) -> Phase {
         let yielded = self.calls.is_empty() || control::yields(&self.calls);
-        if decision.run_check {
+        // A forced answer is no claim: what it is worth is looked at when the run closes.
+        if decision.run_check && !(self.forced && yielded) {
             return Phase::Check(if yielded { CheckCause::Claim } else { CheckCause::Due });
         }
         if !yielded {
@@ -81,10 +84,7 @@ impl Session {
             Reason::AwaitingUser => {
                 Phase::Closing { ending: Ending::Waiting, why: ASKS.to_owned() }
             }
-            Reason::SignalledContinue => {
-                self.say(GO_ON.to_owned());
-                Phase::Call
-            }
+            Reason::SignalledContinue => Phase::Call,
             _ => self.close_claim(),
         }
     }
@@ -103,12 +103,8 @@ impl Session {
         if !self.forced {
             return Phase::Closing { ending, why };
         }
-        let proof = if ending == Ending::Complete { "; the check passes" } else { "" };
         let forced = self.outlook.forced_because.as_deref().unwrap_or("its budget is used up");
-        Phase::Closing {
-            ending: Ending::Capped,
-            why: format!("the answer was forced: {forced}{proof}"),
-        }
+        Phase::Closing { ending: Ending::Capped, why: format!("the answer was forced: {forced}") }
     }
 }
 
@@ -116,8 +112,6 @@ const PROVED: &str = "the check proves it";
 const REFUTED: &str = "the agent says that it is done, and the check still fails";
 const CLAIMED: &str = "the agent says that it is done; no check was there to prove it";
 const ASKS: &str = "the agent asks the user";
-/// What an agent that signals to go on is told.
-const GO_ON: &str = "Go on.";
 
 /// How a run ends that is stopped for this reason.
 const fn ending_of(reason: &Reason) -> Ending {

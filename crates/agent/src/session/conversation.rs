@@ -1,5 +1,7 @@
 //! What the model is shown.
 
+use std::sync::Arc;
+
 use steersman_wire::{Message, Part, Role};
 
 use super::{CallState, Session};
@@ -23,7 +25,7 @@ impl Session {
         });
         let parts: Vec<Part> = results.collect();
         if !parts.is_empty() {
-            self.conversation.push(Message { role: Role::Tool, parts });
+            Arc::make_mut(&mut self.conversation).push(Message::results(parts));
         }
         if let Some(note) = self.handed.take() {
             self.say(note);
@@ -43,7 +45,8 @@ impl Session {
     /// Another agent takes over: it sees the conversation so far, and the note at its end.
     pub(super) fn hand_over(&mut self, handed: &HandedOver) {
         self.outlook.agent.clone_from(&handed.to.name);
-        self.agent = handed.to.clone();
+        self.agent = Arc::new(handed.to.clone());
+        self.mail_told = 0;
         self.handed = Some(format!("{} hands over to you: {}", handed.from, handed.note));
     }
 }

@@ -1,11 +1,13 @@
 //! Attempts: what was tried, what came of it, and the best of it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use steersman_engine::{Event, TestReport, Timestamp};
+use steersman_engine::{Event, Timestamp};
 
 use super::{Phase, Session};
-use crate::entry::Attempt;
+use crate::ending::Ending;
+use crate::entry::{Attempt, CheckFinished};
 
 /// The label of the checkpoint of the best state so far.
 pub(crate) const BEST: &str = "best so far";
@@ -13,66 +15,95 @@ pub(crate) const BEST: &str = "best so far";
 /// How many bytes of the agent's own words about an attempt are shown.
 const MAX_WORDS: usize = 600;
 
-/// The best test results so far and the state of the workspace they belong to.
+/// The best results of the check so far and the state of the workspace they belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Best {
     pub(crate) failed: u32,
     pub(crate) passed: u32,
     /// `None` until its checkpoint was taken.
     pub(crate) checkpoint: Option<u32>,
-    /// The results are still those of the workspace.
-    pub(crate) current: bool,
+    /// How the workspace is now, beside it.
+    pub(crate) now: Standing,
+}
+
+/// How the workspace is beside its best state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As good.
+    Same,
+    /// Worse: the check said so.
+    Worse,
+    /// It was changed since, and nobody looked.
+    Unknown,
 }
 
 impl Session {
-    /// Test results came in: are they the best so far?
+    /// The check ran: is the workspace in its best state so far?
     ///
     /// Fewer failing tests are better only if no fewer tests pass: a failing test that was deleted
-    /// is no progress.
-    pub(super) fn measure(&mut self, tests: &TestReport) {
-        self.outlook.tests = Some((tests.failed, tests.passed));
-        if tests.broken {
-            self.leave_best();
-            return;
-        }
-        let better = self.best.as_ref().is_none_or(|best| {
-            let no_fewer = tests.passed >= best.passed;
-            no_fewer
-                && (tests.failed < best.failed
-                    || (tests.failed == best.failed && tests.passed > best.passed))
-        });
-        let equal = self
-            .best
-            .as_ref()
-            .is_some_and(|best| (tests.failed, tests.passed) == (best.failed, best.passed));
-        if better {
-            let (failed, passed) = (tests.failed, tests.passed);
-            self.best = Some(Best { failed, passed, checkpoint: None, current: true });
-            self.checkpoint_due = Some(BEST);
-        } else if let Some(best) = &mut self.best {
-            best.current = equal;
+    /// is no progress. Only the check counts: what an agent runs may be a part of the tests.
+    pub(super) fn measure(&mut self, check: &CheckFinished) {
+        let (failed, passed) = match &check.tests {
+            Some(tests) if tests.broken => return self.stand(Standing::Worse),
+            Some(tests) => (tests.failed, tests.passed),
+            None if check.passed => (0, 0),
+            None => return self.stand(Standing::Worse),
+        };
+        let Some(best) = &mut self.best else { return self.take_as_best(failed, passed) };
+        let same = (failed, passed) == (best.failed, best.passed);
+        let better = failed < best.failed || (failed == best.failed && passed > best.passed);
+        if same {
+            best.now = Standing::Same;
+        } else if better && (passed >= best.passed || check.tests.is_none()) {
+            self.take_as_best(failed, passed);
+        } else {
+            best.now = Standing::Worse;
         }
     }
 
-    /// The check passed and names no tests: nothing is better.
-    pub(super) fn measure_proof(&mut self) {
-        self.best = Some(Best { failed: 0, passed: 0, checkpoint: None, current: true });
+    fn take_as_best(&mut self, failed: u32, passed: u32) {
+        self.best = Some(Best { failed, passed, checkpoint: None, now: Standing::Same });
         self.checkpoint_due = Some(BEST);
     }
 
-    /// The workspace is no longer in its best state, as far as anybody knows.
-    pub(super) const fn leave_best(&mut self) {
+    /// How the workspace is now beside its best state.
+    pub(super) const fn stand(&mut self, now: Standing) {
         if let Some(best) = &mut self.best {
-            best.current = false;
+            best.now = now;
         }
     }
 
-    /// The checkpoint to put the workspace back to when the run ends unproved; `None` if it is in
-    /// its best state, or none was measured.
+    /// The number of the checkpoint to put the workspace back to when the run ends unproved;
+    /// `None` if nothing shows that it is worse now.
     pub(super) fn better_checkpoint(&self) -> Option<u32> {
         let proved = self.last_check.as_ref().is_some_and(|check| check.passed);
-        let best = self.best.as_ref().filter(|best| !proved && !best.current)?;
+        let best = self.best.as_ref().filter(|best| !proved && best.now == Standing::Worse)?;
         best.checkpoint
+    }
+
+    /// Whether the check has to run before the run ends, because nobody knows whether the workspace
+    /// is worse than its best state.
+    pub(super) fn closing_check_due(&self, ending: Ending) -> bool {
+        let unknown = self.best.as_ref().is_some_and(|best| best.now == Standing::Unknown)
+            || ending == Ending::Capped;
+        // Who stops a run does not wait for a check; a model that fails may come back.
+        let answered = matches!(ending, Ending::Capped | Ending::Claimed | Ending::Refuted);
+        unknown && answered && self.opened.check.is_some() && self.last_check.is_none()
+    }
+
+    /// The workspace was put back to its best state: the agent is told, should it go on.
+    pub(super) fn take_best(&mut self, number: u32) {
+        self.outlook.best_restored = Some(number);
+        if let Some(best) = &mut self.best {
+            best.now = Standing::Same;
+            let (failed, passed) = (best.failed, best.passed);
+            self.outlook.tests = Some((failed, passed));
+            self.close_open_calls();
+            self.say(format!(
+                "When the run ended, the workspace was put back to its best state: {failed} tests \
+                 failing, {passed} passing. Later changes are not there any more."
+            ));
+        }
     }
 
     /// The workspace was restored: the conversation is, too, and the ledger says why.
@@ -80,7 +111,7 @@ impl Session {
         self.engine.handle(at, &Event::StartedOver);
         self.attempts.push(attempt);
         self.outlook.attempt = self.engine.state().attempt;
-        self.conversation.truncate(self.kept_messages);
+        Arc::make_mut(&mut self.conversation).truncate(self.kept_messages);
         let words = self.ledger();
         self.say(words);
         self.calls.clear();
@@ -88,7 +119,7 @@ impl Session {
         self.left = None;
         self.forced = false;
         self.last_check = None;
-        self.leave_best();
+        self.stand(Standing::Unknown);
         self.phase = Phase::Call;
     }
 

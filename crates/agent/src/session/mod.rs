@@ -12,6 +12,7 @@ mod letters;
 mod next;
 mod outlook;
 mod prune;
+mod side;
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use steersman_engine::{
     Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
 };
 use steersman_prompt::Mailbox;
-use steersman_wire::{Message, Part, Role};
+use steersman_wire::{Message, Role};
 
 pub use calls::{CallState, OpenCall, make_ids_unique};
 pub use next::{Step, ToolRun};
@@ -27,11 +28,14 @@ pub use next::{Step, ToolRun};
 pub(crate) use conversation::INTERRUPTED;
 pub use outlook::Outlook;
 
+use self::ledger::Standing;
 use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::{
-    Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied, ToolFinished,
+    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied,
+    ToolFinished,
 };
+use crate::sides::Sides;
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +83,7 @@ pub struct Session {
     pub(crate) phase: Phase,
     /// Where the session goes on after an interruption that changed nothing.
     pub(crate) interrupted: Option<Phase>,
-    pub(crate) conversation: Vec<Message>,
+    pub(crate) conversation: Arc<Vec<Message>>,
     /// Messages that a start-over keeps: the task.
     pub(crate) kept_messages: usize,
     pub(crate) calls: Vec<OpenCall>,
@@ -93,7 +97,7 @@ pub struct Session {
     pub(crate) best: Option<ledger::Best>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) mail: Mailbox,
-    pub(crate) agent: crate::entry::AgentSetup,
+    pub(crate) agent: Arc<AgentSetup>,
     pub(crate) outlook: Outlook,
     pub(crate) ended: Option<Ended>,
     /// Entries folded; the sequence number of the last one.
@@ -114,6 +118,10 @@ pub struct Session {
     pub(crate) failures: u32,
     /// The name of what was said to the agent since its last reply.
     pub(crate) heard: Option<String>,
+    /// Unread mail that the agent was told of.
+    pub(crate) mail_told: usize,
+    /// The attempts side by side that this session is the group of.
+    pub(crate) sides: Option<Sides>,
 }
 
 /// A journal that no session can be folded from.
@@ -158,11 +166,11 @@ impl Session {
         let policy = Arc::new((*opened.policy).clone());
         Ok(Self {
             engine: Engine::new(policy, info),
-            agent: opened.agent.clone(),
+            agent: Arc::new(opened.agent.clone()),
             opened: *opened,
             phase: Phase::AwaitingUser,
             interrupted: None,
-            conversation: Vec::new(),
+            conversation: Arc::default(),
             kept_messages: 0,
             calls: Vec::new(),
             forced: false,
@@ -183,6 +191,8 @@ impl Session {
             unkept: false,
             failures: 0,
             heard: None,
+            mail_told: 0,
+            sides: None,
         })
     }
 
@@ -210,6 +220,9 @@ impl Session {
             Entry::CheckFinished(check) => self.take_check(at, check),
             Entry::Decided { decision } => self.carry_out(at, decision),
             Entry::Said { text, template, .. } => {
+                if template == next::MAIL {
+                    self.mail_told = self.mail.unread(&self.agent.name);
+                }
                 self.heard = Some(template.clone());
                 self.say(text.clone());
             }
@@ -223,17 +236,24 @@ impl Session {
             Entry::WaitEnded => self.phase = Phase::Call,
             Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
             Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
-            Entry::Mailed { mail } => self.mail.fold(mail),
+            Entry::Mailed { mail } => {
+                self.mail.fold(mail);
+                self.mail_told = self.mail_told.min(self.mail.unread(&self.agent.name));
+            }
             Entry::HandedOver(handed) => self.hand_over(handed),
             Entry::CheckpointFailed { why } => self.miss_checkpoint(why),
-            Entry::BestRestored { number } | Entry::BestLost { number, .. } => {
-                self.outlook.best_restored = Some(*number);
-            }
+            Entry::BestRestored { number } => self.take_best(*number),
+            Entry::BestLost { number, .. } => self.outlook.best_restored = Some(*number),
             Entry::Ended(ended) => {
                 self.outlook.ended(ended);
                 self.phase = Phase::Ended;
                 self.ended = Some(ended.as_ref().clone());
             }
+            Entry::SidesBegun(_)
+            | Entry::SideEnded(_)
+            | Entry::SideChosen { .. }
+            | Entry::SideApplied { .. }
+            | Entry::SideNotApplied { .. } => self.take_side(entry),
         }
         Ok(())
     }
@@ -247,7 +267,10 @@ impl Session {
             self.outlook.task = text.to_owned();
         }
         self.forced = false;
+        self.outlook.forced_because = None;
+        self.outlook.best_restored = None;
         self.ended = None;
+        self.outlook.ending = None;
         self.phase = Phase::Call;
     }
 
@@ -261,12 +284,13 @@ impl Session {
         self.failures = 0;
         self.heard = None;
         self.left = None;
-        self.conversation.push(replied.message.clone());
+        Arc::make_mut(&mut self.conversation).push(replied.message.clone());
         self.phase = if self.calls.is_empty() { Phase::TurnOver } else { Phase::Tools };
     }
 
     fn take_result(&mut self, at: Timestamp, result: &ToolFinished) {
         let Some(call) = calls::finish(&mut self.calls, result) else { return };
+        let changes = call.may_change();
         if let Some(Control::StartOver(asked)) = &call.control
             && result.is_error != Some(true)
         {
@@ -283,8 +307,9 @@ impl Session {
             };
             self.engine.handle(at, &Event::ToolReturned(event));
         }
-        if let Some(tests) = &result.tests {
-            self.measure(tests);
+        if changes {
+            self.last_check = None;
+            self.stand(Standing::Unknown);
         }
         if self.calls.iter().all(|call| matches!(call.state, CallState::Finished(..))) {
             self.phase = Phase::TurnOver;
@@ -292,10 +317,6 @@ impl Session {
     }
 
     fn end_turn(&mut self, at: Timestamp) {
-        let changed = self.calls.iter().any(OpenCall::may_change);
-        if changed {
-            self.last_check = None;
-        }
         self.put_results();
         let mut decision = self.engine.handle(at, &Event::TurnEnded);
         if let Some(held) = self.held.take().filter(|held| held.action > decision.action) {
@@ -305,6 +326,12 @@ impl Session {
     }
 
     fn take_check(&mut self, at: Timestamp, check: &CheckFinished) {
+        self.outlook.checked(check);
+        self.measure(check);
+        self.last_check = Some(check.clone());
+        if check.cause == CheckCause::Closing {
+            return;
+        }
         let report = CheckReport {
             name: self.opened.check.as_deref().unwrap_or_default().into(),
             passed: check.passed,
@@ -312,14 +339,7 @@ impl Session {
             excerpt: check.excerpt.as_str().into(),
         };
         let decision = self.engine.handle(at, &Event::CheckReported(report));
-        self.outlook.checked(check);
-        if let Some(tests) = &check.tests {
-            self.measure(tests);
-        } else if check.passed {
-            self.measure_proof();
-        }
         let cause = check.cause;
-        self.last_check = Some(check.clone());
         if cause == CheckCause::Asked {
             // The turn is not over: what the check says is decided upon with it.
             self.held = Some(decision);
@@ -407,7 +427,7 @@ impl Session {
 
     /// Appends a user message to the conversation.
     pub(crate) fn say(&mut self, text: String) {
-        self.conversation.push(Message { role: Role::User, parts: vec![Part::Text(text)] });
+        Arc::make_mut(&mut self.conversation).push(Message::user(text));
     }
 
     /// What was set up when the session began.
@@ -424,13 +444,13 @@ impl Session {
 
     /// The agent that acts now.
     #[must_use]
-    pub const fn agent(&self) -> &crate::entry::AgentSetup {
+    pub const fn agent(&self) -> &Arc<AgentSetup> {
         &self.agent
     }
 
     /// What the model is shown next, without the system prompt.
     #[must_use]
-    pub fn conversation(&self) -> &[Message] {
+    pub const fn conversation(&self) -> &Arc<Vec<Message>> {
         &self.conversation
     }
 
@@ -480,6 +500,12 @@ impl Session {
     #[must_use]
     pub const fn differing(&self) -> u32 {
         self.differing
+    }
+
+    /// The attempts side by side that this session is the group of; `None` if it is of none.
+    #[must_use]
+    pub const fn sides(&self) -> Option<&Sides> {
+        self.sides.as_ref()
     }
 
     /// The letters of the session.

@@ -1,10 +1,10 @@
 //! What is to be done next.
 
-use steersman_engine::{Action, Decision};
+use steersman_engine::{Action, Decision, Reason};
 use steersman_wire::ToolChoice;
 
 use super::conversation::INTERRUPTED;
-use super::{CallState, OpenCall, Phase, Session};
+use super::{CallState, Moment, OpenCall, Phase, Session};
 use crate::control::{Control, HandOver};
 use crate::ending::Ending;
 use crate::entry::{CheckCause, Entry, ToolFinished};
@@ -85,19 +85,34 @@ impl Session {
             Phase::Call => self.next_call(),
             Phase::Tools => self.next_tool(),
             Phase::TurnOver => Step::Record(vec![Entry::TurnEnded]),
-            Phase::Judged { decision, .. } => Step::Record(record(decision)),
+            Phase::Judged { decision, moment } => Step::Record(self.record(decision, *moment)),
             Phase::Check(cause) => Step::RunCheck(*cause, None),
             Phase::Waiting { until_ms, begun } => Step::Wait { until_ms: *until_ms, begun: *begun },
             Phase::Restoring { why } => self.next_restore(why),
+            Phase::Closing { ending, .. } if self.closing_check_due(*ending) => {
+                Step::RunCheck(CheckCause::Closing, None)
+            }
             Phase::Closing { ending, why } => {
-                let restore = self.better_checkpoint();
+                // Who asks goes on from where it is.
+                let restore = self.better_checkpoint().filter(|_| *ending != Ending::Waiting);
                 let restore = restore.filter(|best| self.outlook.best_restored != Some(*best));
                 if restore.is_some() && self.left.is_none() {
                     return Step::Checkpoint { label: "end of the run" };
                 }
-                Step::Close { ending: *ending, why: why.clone(), restore }
+                Step::Close { ending: *ending, why: self.closing_words(*ending, why), restore }
             }
             Phase::Ended => Step::Done,
+        }
+    }
+
+    /// Why the run ends; of a forced answer also what the check makes of it.
+    fn closing_words(&self, ending: Ending, why: &str) -> String {
+        match &self.last_check {
+            Some(check) if ending == Ending::Capped => {
+                let word = if check.passed { "passes" } else { "fails" };
+                format!("{why}; the check {word}")
+            }
+            _ => why.to_owned(),
         }
     }
 
@@ -109,6 +124,11 @@ impl Session {
             if let Some(label) = self.checkpoint_due {
                 return Step::Checkpoint { label };
             }
+        }
+        if self.mail.unread(&self.agent.name) > self.mail_told
+            && let Some(notice) = self.mail.notice(&self.agent.name)
+        {
+            return Step::Record(vec![said(MAIL, notice)]);
         }
         if let Some(pruned) = self.pruning_due() {
             return Step::Record(vec![pruned]);
@@ -132,6 +152,10 @@ impl Session {
         let interrupted = self.calls.iter().find(|call| call.state == CallState::Interrupted);
         if let Some(call) = interrupted {
             return finished(ToolFinished { interrupted: true, ..result(call, INTERRUPTED, true) });
+        }
+        if let Some(label) = self.checkpoint_due.filter(|_| self.opened.workspace.is_some()) {
+            // The next call may change what was measured.
+            return Step::Checkpoint { label };
         }
         let mut pending = self.calls.iter().filter(|call| call.state == CallState::Pending);
         let Some(first) = pending.next() else {
@@ -192,12 +216,48 @@ impl Session {
         format!("There is no tool {name:?}. There are: {}.", known.join(", "))
     }
 
+    /// A decision and what it says to the model, as entries.
+    fn record(&self, decision: &Decision, moment: Moment) -> Vec<Entry> {
+        let decided = Entry::Decided { decision: Box::new(decision.clone()) };
+        let speaks = matches!(
+            decision.action,
+            Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
+        );
+        let words = match decision.intervention.clone().filter(|_| speaks && !decision.shadow) {
+            Some(words) => {
+                let (text, template, variant) = (words.text, words.template, words.variant);
+                Some(Entry::Said { text, template, variant })
+            }
+            None => self.remark(decision, moment),
+        };
+        std::iter::once(decided).chain(words).collect()
+    }
+
+    /// What an agent is told that goes on undisturbed, where it would not know how to.
+    fn remark(&self, decision: &Decision, moment: Moment) -> Option<Entry> {
+        if decision.action != Action::Continue && !decision.shadow {
+            return None;
+        }
+        let yielded = self.calls.is_empty() || crate::control::yields(&self.calls);
+        let goes_on = decision.reason == Reason::SignalledContinue && !decision.run_check;
+        let passes = self.last_check.as_ref().is_some_and(|check| check.passed);
+        match moment {
+            Moment::Turn if goes_on && yielded => Some(said("go_on", "Go on.")),
+            Moment::Check(CheckCause::Due) if passes => Some(said("check_passes", CHECK_PASSES)),
+            _ => None,
+        }
+    }
+
     /// The result of a call that the runtime answers itself, as entries.
     pub(super) fn answered(call: &OpenCall, content: &str, is_error: bool) -> Entry {
         Entry::ToolFinished(Box::new(result(call, content, is_error)))
     }
 }
 
+/// The name of what is said of unread mail.
+pub(super) const MAIL: &str = "unread_mail";
+
+const CHECK_PASSES: &str = "The check passes as things stand. If nothing is left to do, finish.";
 const WITHDRAWN: &str = "Tools are withdrawn. Give the final answer now.";
 const ALONE: &str = "Not done: this must be the only call of a reply.";
 const ASKED: &str = "The question was put to the user. The answer follows.";
@@ -224,18 +284,7 @@ fn run_of(call: &OpenCall) -> ToolRun {
     }
 }
 
-/// A decision and what it says to the model, as entries.
-fn record(decision: &Decision) -> Vec<Entry> {
-    let decided = Entry::Decided { decision: Box::new(decision.clone()) };
-    let speaks = matches!(
-        decision.action,
-        Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
-    );
-    match decision.intervention.clone().filter(|_| speaks && !decision.shadow) {
-        Some(said) => {
-            let (text, template, variant) = (said.text, said.template, said.variant);
-            vec![decided, Entry::Said { text, template, variant }]
-        }
-        None => vec![decided],
-    }
+/// What Steersman says of its own accord, under a name as the texts of decisions have.
+fn said(template: &str, text: impl Into<String>) -> Entry {
+    Entry::Said { text: text.into(), template: template.to_owned(), variant: 0 }
 }

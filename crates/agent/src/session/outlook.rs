@@ -86,6 +86,9 @@ impl Outlook {
 
     pub(super) fn checked(&mut self, check: &CheckFinished) {
         self.check_passed = Some(check.passed);
+        if let Some(tests) = &check.tests {
+            self.tests = Some((tests.failed, tests.passed));
+        }
     }
 
     pub(super) fn judged(&mut self, decision: &Decision, state: &State) {

@@ -3,6 +3,8 @@
 //! Only what a model can ask for again is cut: results of tools, the oldest first. What the engine
 //! knows of them stays, so that evidence of a loop survives.
 
+use std::sync::Arc;
+
 use steersman_engine::{Event, Timestamp};
 use steersman_wire::{Message, Part, Role};
 
@@ -65,9 +67,8 @@ impl Session {
 
     pub(super) fn prune(&mut self, at: Timestamp, keep_from: u32, tokens_after: u64) {
         let keep_from = usize::try_from(keep_from).unwrap_or(usize::MAX);
-        for part in
-            self.conversation.iter_mut().take(keep_from).flat_map(|message| &mut message.parts)
-        {
+        let old = Arc::make_mut(&mut self.conversation).iter_mut().take(keep_from);
+        for part in old.flat_map(|message| &mut message.parts) {
             let Some(len) = cuttable_len(part) else { continue };
             if let Part::ToolResult { content, .. } = part {
                 *content =

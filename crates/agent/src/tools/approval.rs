@@ -70,13 +70,15 @@ pub fn judge(approval: &Approval, run: &ToolRun) -> Option<Verdict> {
         return Some(Verdict::Approved);
     }
     match approval.mode {
-        ApprovalMode::Ask => None,
+        ApprovalMode::Ask | ApprovalMode::Confined => None,
         ApprovalMode::AllowList | ApprovalMode::Auto => Some(Verdict::Refused(Refused::NotAllowed)),
     }
 }
 
 /// The command line of a shell call; empty if it has none.
 fn command_of(arguments: &str) -> String {
-    let value: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
-    value["command"].as_str().unwrap_or_default().to_owned()
+    // Read as the tool reads it: what is judged is what runs.
+    let object = steersman_wire::parse_arguments(arguments).unwrap_or_default();
+    let command = object.get("command").and_then(serde_json::Value::as_str);
+    command.unwrap_or_default().to_owned()
 }

@@ -1,6 +1,8 @@
 //! Calls of the tools that read and change files.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use steersman_wire::parse_arguments;
 use steersman_workspace::{EditFile, ListFiles, ReadFile, SearchFiles, Workspace, WriteFile};
 
 use crate::seam::ToolOutcome;
@@ -30,7 +32,7 @@ fn run<T: DeserializeOwned, E: std::fmt::Display>(
 
 /// Arguments out of what a model wrote.
 pub(super) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, String> {
-    let read = |text: &str| serde_json::from_str(text);
-    let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-    read(text).map_err(|error| format!("the arguments are not valid: {error}"))
+    let object = parse_arguments(arguments).map_err(|error| error.to_string())?;
+    serde_json::from_value(Value::Object(object))
+        .map_err(|error| format!("the arguments are not valid: {error}"))
 }

@@ -36,18 +36,20 @@ pub(super) fn approver(
 ) -> Arc<dyn Approver> {
     let asks = approval.mode == ApprovalMode::Ask;
     if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        Arc::new(AtTerminal { approval, read_only, below, asking: Mutex::new(()) })
+        Arc::new(AtTerminal { approval, read_only, below })
     } else {
         Arc::new(approval)
     }
 }
 
-/// Asks at the terminal, one question at a time.
+/// One question at a time, whichever session asks.
+static ASKING: Mutex<()> = Mutex::const_new(());
+
+/// Asks at the terminal.
 struct AtTerminal {
     approval: Approval,
     read_only: BTreeSet<String>,
     below: Option<Arc<Below>>,
-    asking: Mutex<()>,
 }
 
 impl Approver for AtTerminal {
@@ -56,7 +58,7 @@ impl Approver for AtTerminal {
             if let Some(verdict) = judge(&self.approval, run) {
                 return verdict;
             }
-            let _one_at_a_time = self.asking.lock().await;
+            let _one_at_a_time = ASKING.lock().await;
             let mut quiet = Quiet::new(self.below.clone());
             let mut question = describe(&run.name, &run.arguments);
             if self.read_only.contains(&run.name) {

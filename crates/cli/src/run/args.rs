@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use steersman_prompt::ToolCalls;
 
 use crate::config::pair;
 
@@ -21,9 +22,9 @@ was there), refuted 4 (the check still fails), capped 5 (the answer was forced),
 pub(crate) struct RunArgs {
     /// What the agent is to do; `-` reads it from standard input
     pub(super) task: Option<String>,
-    /// The folder the agent works in
-    #[arg(long, short = 'C', value_name = "DIR", default_value = ".")]
-    pub(super) workspace: PathBuf,
+    /// The folder the agent works in; default: the current one, for a rehearsal one of its own
+    #[arg(long, short = 'C', value_name = "DIR")]
+    pub(super) workspace: Option<PathBuf>,
     /// The agent, from agents.yaml or the built-in ones; default: the registry's
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
@@ -47,8 +48,7 @@ pub(crate) struct RunArgs {
     /// A parameter of the prompts
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
     pub(super) parameters: Vec<(String, String)>,
-    /// When changes and commands need your word; default: ask on a terminal where commands are not
-    /// confined, else auto
+    /// When changes and commands need your word; default: the agent's, else `confined`
     #[arg(long, value_enum, value_name = "MODE")]
     pub(super) approve: Option<Approve>,
     /// What needs no question: a tool, or `shell(cargo *)`
@@ -66,9 +66,8 @@ pub(crate) struct RunArgs {
     /// Play this rehearsal: a built-in name or the path of a script
     #[arg(long, value_name = "NAME", conflicts_with_all = ["name", "base_url", "provider"])]
     pub(super) rehearsal: Option<String>,
-    /// Side by side attempts in copies of the workspace; the check picks the best
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
-    pub(super) attempts: u32,
+    #[command(flatten)]
+    pub(super) breadth: BreadthArgs,
     /// A policy: a built-in name or a file; default: steersman.yaml if there is one
     #[arg(long, value_name = "POLICY")]
     pub(super) policy: Option<String>,
@@ -99,6 +98,44 @@ pub(crate) struct ModelArgs {
     /// Ask for whole replies instead of streams
     #[arg(long)]
     pub(super) no_stream: bool,
+    /// How tools are called; default: what the model's profile says
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(super) tool_calls: Option<Calls>,
+}
+
+/// How tools are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Calls {
+    /// One call per reply
+    Single,
+    /// Several calls per reply
+    Multi,
+    /// As a JSON object, for models that cannot call tools
+    Json,
+}
+
+impl From<Calls> for ToolCalls {
+    fn from(calls: Calls) -> Self {
+        match calls {
+            Calls::Single => Self::Single,
+            Calls::Multi => Self::Multi,
+            Calls::Json => Self::Json,
+        }
+    }
+}
+
+/// How many attempts are made side by side.
+#[derive(Debug, Args)]
+pub(crate) struct BreadthArgs {
+    /// Attempts side by side, each in a copy of the folder; the check picks the best
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
+    pub(super) attempts: u32,
+    /// How many attempts work at a time; default: all, but no more than 4
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(super) jobs: Option<u32>,
+    /// Let every attempt come to its end, also after one of them is proved
+    #[arg(long)]
+    pub(super) all: bool,
 }
 
 /// Where sessions are kept.
@@ -114,18 +151,20 @@ pub(crate) struct StoreArgs {
 pub(crate) struct ShowArgs {
     /// Every journal entry as a line of JSON
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Plain lines, also on a terminal
     #[arg(long, conflicts_with = "json")]
-    pub(super) plain: bool,
+    pub(crate) plain: bool,
     /// Tell progress over WebSocket at this address, such as 127.0.0.1:7077
     #[arg(long, value_name = "ADDRESS")]
-    pub(super) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 /// When changes and commands need a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Approve {
+    /// Do not ask where commands are confined to the workspace, elsewhere ask
+    Confined,
     /// Ask, but for what is allowed
     Ask,
     /// What is allowed is done, everything else refused

@@ -5,22 +5,23 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use steersman_agent::{
-    Clock, Command, DriveError, Driver, Ended, Entry, Log, Opened, Session, SystemClock,
+    Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, SystemClock,
 };
 use steersman_notify::{Door, Feed, QUEUE};
-use steersman_store::{Head, News, SessionId, Store};
+use steersman_store::{Head, News, SessionId, Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 
 use super::args::{RunArgs, ShowArgs};
+use super::attempts;
 use super::face::{Face, Look};
 use super::parts::{Crew, crew};
-use super::place::{Place, new_id, shown};
+use super::place::{Place, new_id};
 use super::plan::{self, Plan};
 use super::recall::Recall;
-use crate::screen::{Colour, Screen};
+use crate::screen::Colour;
 
 /// Exit code of a run that was left with Ctrl-C.
-const LEFT: u8 = 130;
+pub(super) const LEFT: u8 = 130;
 
 /// Runs a future on a runtime of its own.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
@@ -35,6 +36,9 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Resu
 
 /// Begins a session and drives it to its end.
 pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> {
+    if args.breadth.attempts > 1 {
+        return attempts::begin(args, colour);
+    }
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
     block_on(async {
@@ -56,10 +60,10 @@ async fn begin_with(
 ) -> Result<ExitCode, String> {
     let opened = plan.opened()?;
     let Entry::Opened(about) = &opened else { return Err("the plan opens nothing".to_owned()) };
-    let face = Face::new(Look::of(&args.show, colour), id);
+    let face = Face::new(Look::of(&args.show, colour), id, place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
-    let crew = crew(about, &plan.recall, plan.team(), &face, place, id)?;
+    let crew = crew(about, &plan.recall, plan.team(), face.watching(), place, id)?;
     face.confined(&crew.confinement, &crew.storage);
     let now_ms = SystemClock.now_ms();
     store.create(id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
@@ -67,37 +71,52 @@ async fn begin_with(
     let log = log.map_err(|error| error.to_string())?;
     let Crew { parts, commands, .. } = crew;
     attended(&store, id, commands, door, async {
-        let begun = Driver::begin(log, opened.clone(), parts).await;
-        let mut driver = begun.map_err(|error| error.to_string())?;
-        driver.hear(plan.task.clone()).await.map_err(|error| error.to_string())?;
-        conclude(driver, &face).await
+        let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
+        conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
     .await
 }
 
-/// Takes a session up again and drives it to its end; `said` is what the user says first.
+/// What comes first when a session is taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// It goes on where it was.
+    GoOn,
+    /// The user says something.
+    Say(String),
+    /// It is stopped; who asks.
+    Stop(String),
+}
+
+/// Takes a session up again and drives it to its end.
 pub(crate) fn take_up(
     place: &Place,
     id: &SessionId,
-    said: Option<String>,
+    first: First,
     show: &ShowArgs,
     colour: Colour,
 ) -> Result<ExitCode, String> {
     let store = place.open()?;
-    let face = Face::new(Look::of(show, colour), id);
+    let face = Face::new(Look::of(show, colour), id, place);
     block_on(async {
         let door = door(show).await?;
         let log = Log::take(Arc::clone(&store), id.clone(), SystemClock.now_ms()).await;
-        let log = log.map_err(|error| error.to_string())?;
+        let log = log.map_err(|error| held_by(place, error))?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
         let session = session.map_err(|error| error.to_string())?;
-        if session.ended().is_some() && said.is_none() {
-            let ended = session.ended().map(|ended| ended.ending.to_string()).unwrap_or_default();
+        if session.sides().is_some() {
+            return attempts::go_on(log, session, place, (show, colour), first).await;
+        }
+        if let Some(ended) = session.ended().filter(|_| !matches!(first, First::Say(_))) {
+            let ending = ended.ending;
             log.release().await.map_err(|error| error.to_string())?;
-            return Err(format!(
-                "session {id} has ended ({ended}); say what comes next: steersman sessions resume \
-                 {id} \"…\""
-            ));
+            let resume = place.hint("resume", id);
+            return Err(match first {
+                First::Stop(_) => format!("session {id} has ended ({ending}): nothing to stop"),
+                _ => format!(
+                    "session {id} has ended ({ending}); say what comes next: {resume} \"…\""
+                ),
+            });
         }
         let opened: Opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
@@ -106,13 +125,19 @@ pub(crate) fn take_up(
         let acting = session.agent().name.clone();
         let team = plan::recalled(&opened, &recall, &acting, &mut notices).await?;
         let servers = Arc::clone(&team.servers);
-        let crew = crew(&opened, &recall, team, &face, place, id)?;
+        let stops = matches!(first, First::Stop(_));
+        let recall = if stops { recall.without_model() } else { recall };
+        let crew = crew(&opened, &recall, team, face.watching(), place, id)?;
         face.taken_up(&session, &notices);
         let Crew { parts, commands, .. } = crew;
+        if let First::Stop(who) = &first {
+            // Heard before the next step is taken.
+            let _ = commands.try_send(Command::Stop { who: who.clone() });
+        }
         let done = attended(&store, id, commands, door, async {
             let taken = Driver::take_up(log, session, parts).await;
             let mut driver = taken.map_err(|error| error.to_string())?;
-            if let Some(said) = said {
+            if let First::Say(said) = first {
                 driver.hear(said).await.map_err(|error| error.to_string())?;
             }
             conclude(driver, &face).await
@@ -141,9 +166,7 @@ async fn attended(
 ) -> Result<ExitCode, String> {
     let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
     let abandon = Arc::new(Notify::new());
-    let keys = tokio::spawn(hear_keys(commands.clone(), Arc::clone(&abandon)));
-    let controls = tokio::spawn(hear_controls(Arc::clone(store), id.clone(), commands));
-    let _listening = Listening(vec![keys, controls]);
+    let _listening = listen(Arc::clone(store), id.clone(), commands, Some(Arc::clone(&abandon)));
     let done = tokio::select! {
         done = work => done,
         // What runs is ended with the work that is dropped.
@@ -153,6 +176,21 @@ async fn attended(
         serving.close().await;
     }
     done
+}
+
+/// Why a session cannot be taken, and what can be done about it.
+fn held_by(place: &Place, error: LogError) -> String {
+    match &error {
+        LogError::Store(StoreError::Held { id, owner, .. }) => {
+            let process = steersman_agent::process_of(owner)
+                .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            format!(
+                "session {id} is being driven by {process}; to end it: {}",
+                place.hint("stop", id)
+            )
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Drives to the end and says how it was.
@@ -178,8 +216,21 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
     Ok(code)
 }
 
+/// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
+/// dropped. The second Ctrl-C is told to `abandon`; `None` ends the program.
+pub(super) fn listen(
+    store: Arc<dyn Store>,
+    id: SessionId,
+    to: mpsc::Sender<Command>,
+    abandon: Option<Arc<Notify>>,
+) -> Listening {
+    let keys = tokio::spawn(hear_keys(to.clone(), abandon));
+    let controls = tokio::spawn(hear_controls(store, id, to));
+    Listening(vec![keys, controls])
+}
+
 /// Ends tasks when dropped.
-struct Listening(Vec<tokio::task::JoinHandle<()>>);
+pub(super) struct Listening(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Listening {
     fn drop(&mut self) {
@@ -189,7 +240,7 @@ impl Drop for Listening {
 
 /// The first Ctrl-C leaves the session as it is, the second drops everything at once, and the
 /// third ends the program whatever it does.
-async fn hear_keys(to: mpsc::Sender<Command>, abandon: Arc<Notify>) {
+async fn hear_keys(to: mpsc::Sender<Command>, abandon: Option<Arc<Notify>>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -201,18 +252,21 @@ async fn hear_keys(to: mpsc::Sender<Command>, abandon: Arc<Notify>) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        match asked {
-            0 => {
-                let _ = to.send(Command::Leave).await;
-            }
-            1 => abandon.notify_one(),
+        if asked == 0 {
+            let _ = to.send(Command::Leave).await;
+            continue;
+        }
+        // Nobody waits for the commands under way any more.
+        steersman_workspace::end_commands_of(std::process::id());
+        match &abandon {
+            Some(abandon) if asked == 1 => abandon.notify_one(),
             _ => std::process::exit(i32::from(LEFT)),
         }
     }
 }
 
 /// What other processes ask for stands in the store.
-async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) {
+pub(super) async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) {
     let mut news = store.subscribe();
     let mut after = match store.session(&id).await {
         Ok(Some(summary)) => summary.last_control,
@@ -241,22 +295,4 @@ async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Co
             }
         }
     }
-}
-
-/// How a session is taken up again, for people.
-pub(super) fn how_to_resume(id: &SessionId, place: Option<&str>) -> String {
-    match place {
-        Some(state) => format!("steersman sessions resume {id} --state {state}"),
-        None => format!("steersman sessions resume {id}"),
-    }
-}
-
-/// Used by faces that show where a session works.
-pub(super) fn where_at(opened: &Opened) -> String {
-    opened.workspace.as_deref().map_or_else(String::new, |path| shown(std::path::Path::new(path)))
-}
-
-/// The last line of a run.
-pub(super) fn last_line(ended: &Ended, session: &Session, screen: Screen) -> String {
-    super::face::ending_line(ended, session, screen)
 }

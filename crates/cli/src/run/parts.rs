@@ -7,7 +7,7 @@ use std::sync::Arc;
 use steersman_agent::rehearsal::{Script, ScriptedModel};
 use steersman_agent::tools::{Foreign, WorkSite, WorkTools};
 use steersman_agent::{
-    Command, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
+    Command, JsonCalls, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
 };
 use steersman_store::SessionId;
 use steersman_upstream::{Client, Deadlines, Endpoint, Options};
@@ -15,7 +15,7 @@ use steersman_workspace::{Checkpoints, Confinement, Shell, ShellOptions, Workspa
 use tokio::sync::mpsc;
 
 use super::approve::approver;
-use super::face::Face;
+use super::face::Watching;
 use super::mcp::{Servers, Tools};
 use super::place::Place;
 use super::recall::{Recall, ServedBy};
@@ -41,23 +41,31 @@ pub(super) fn crew(
     opened: &Opened,
     recall: &Recall,
     team: Team,
-    face: &Face,
+    watching: Watching,
     place: &Place,
     id: &SessionId,
 ) -> Result<Crew, String> {
     let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
-    let workspace = Workspace::open(Path::new(folder)).map_err(|error| error.to_string())?;
+    let workspace = Workspace::open(Path::new(folder)).map_err(|error| match &recall.side {
+        // The copy is removed when its group has ended.
+        Some(side) => format!("{error}; the session is attempt {} of {}", side.number, side.group),
+        None => error.to_string(),
+    })?;
     let workspace = Arc::new(workspace);
     let mut options = ShellOptions::default();
     options.confined = !recall.unconfined;
     let shell = Arc::new(Shell::new(&workspace, options).map_err(|error| error.to_string())?);
     let confinement = shell.confinement().clone();
-    let kept = Checkpoints::open(&workspace, id.as_str(), &place.checkpoints(id));
-    let kept = kept.map_err(|error| error.to_string())?;
+    let kept = match &recall.side {
+        Some(side) => super::attempts::beside(&workspace, side, place)?,
+        None => Checkpoints::open(&workspace, id.as_str(), &place.checkpoints(id))
+            .map_err(|error| error.to_string())?,
+    };
     let storage = kept.storage().to_string();
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
-    let watching = face.watching();
-    let approver = approver(recall.approval()?, team.servers.read_only(), face.below());
+    let confined = matches!(confinement, Confinement::Landlock { .. });
+    let approval = recall.approval()?.settled(confined);
+    let approver = approver(approval, team.servers.read_only(), watching.below);
     let foreign: Vec<Box<dyn Foreign>> = vec![Box::new(Tools(Arc::clone(&team.servers)))];
     let tools = WorkTools::new(workspace, shell, approver, foreign);
     let (commands, receiver) = mpsc::channel(64);
@@ -67,7 +75,7 @@ pub(super) fn crew(
         site: Some(site),
         agents: team.roster,
         clock: Arc::new(SystemClock),
-        face: watching,
+        face: watching.face,
         commands: receiver,
         stream: recall.stream,
     };
@@ -78,7 +86,9 @@ pub(super) fn crew(
 fn model_of(recall: &Recall) -> Result<Arc<dyn Model>, String> {
     if let Some(text) = &recall.rehearsal {
         let script = Script::parse("the script of the session", text);
-        return Ok(Arc::new(ScriptedModel::new(script.map_err(|error| error.to_string())?)));
+        let script = script.map_err(|error| error.to_string())?;
+        let script = script.of_side(recall.side.as_ref().map_or(0, |side| side.number));
+        return Ok(Arc::new(ScriptedModel::new(script)));
     }
     let client = Client::new(&Options::from_env()).map_err(|error| error.to_string())?;
     let mut by_agent: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
@@ -117,5 +127,6 @@ fn served_model(client: &Client, served: &ServedBy) -> Result<Arc<dyn Model>, St
         }
     };
     let endpoint = endpoint.map_err(|error| error.to_string())?;
-    Ok(Arc::new(ServedModel::new(client.clone(), endpoint, Deadlines::default())))
+    let model = ServedModel::new(client.clone(), endpoint, Deadlines::default());
+    Ok(Arc::new(JsonCalls::new(Arc::new(model))))
 }

@@ -11,13 +11,15 @@ use super::args::StoreArgs;
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     folder: PathBuf,
+    /// Whether it was named, and has to be named again in hints.
+    named: bool,
 }
 
 impl Place {
     /// The folder that is meant.
     pub(crate) fn of(args: &StoreArgs) -> Result<Self, String> {
         if let Some(folder) = &args.folder {
-            return Ok(Self { folder: folder.clone() });
+            return Ok(Self { folder: folder.clone(), named: true });
         }
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let state = set("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -26,7 +28,14 @@ impl Place {
             "there is no folder for sessions: neither XDG_STATE_HOME nor HOME is set; name one \
              with --state DIR",
         )?;
-        Ok(Self { folder: state.join("steersman") })
+        Ok(Self { folder: state.join("steersman"), named: false })
+    }
+
+    /// A command on a session, for people to type.
+    pub(crate) fn hint(&self, verb: &str, id: &SessionId) -> String {
+        let state = self.folder.display().to_string();
+        let state = if self.named { format!(" --state {}", quoted(&state)) } else { String::new() };
+        format!("steersman sessions {verb} {id}{state}")
     }
 
     /// The file of journals.
@@ -60,6 +69,15 @@ impl Place {
     }
 }
 
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// A name for a new session: the moment, and a few digits that no other has.
 pub(crate) fn new_id(now_ms: u64) -> Result<SessionId, String> {
     let (year, month, day) = date_of(now_ms / 86_400_000);
@@ -68,6 +86,14 @@ pub(crate) fn new_id(now_ms: u64) -> Result<SessionId, String> {
     let tail = steersman_agent::random() & 0xffff;
     let name = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{tail:04x}");
     name.parse().map_err(|error: steersman_store::SessionIdError| error.to_string())
+}
+
+/// A moment as people read it, in UTC: `2026-11-22 01:02:03`.
+pub(crate) fn date_and_time(at_ms: u64) -> String {
+    let (year, month, day) = date_of(at_ms / 86_400_000);
+    let seconds = at_ms / 1000 % 86_400;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
 /// The date of a day since 1970, in the Gregorian calendar.
@@ -92,7 +118,16 @@ pub(crate) fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{date_of, new_id};
+    use super::{date_of, new_id, quoted};
+
+    #[test]
+    fn words_survive_a_shell() {
+        let cases =
+            [("/tmp/a-b", "/tmp/a-b"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''")];
+        for (word, expected) in cases {
+            assert_eq!(quoted(word), expected);
+        }
+    }
 
     #[test]
     fn sessions_are_called_by_the_moment_they_began() {

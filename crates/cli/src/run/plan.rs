@@ -105,8 +105,14 @@ async fn rehearse(
     script: Script,
     text: String,
 ) -> Result<Plan, String> {
-    let workspace = workspace.to_owned();
-    Sample::lay_out(&script, &workspace).map_err(|error| error.to_string())?;
+    let workspace = match &args.workspace {
+        // Such a script brings no project of its own: it is played in the user's.
+        Some(own) if script.project.is_empty() => folder(own)?,
+        _ => {
+            Sample::lay_out(&script, workspace).map_err(|error| error.to_string())?;
+            folder(workspace)?
+        }
+    };
     let mut notices = Vec::new();
     let sets = script.policy.iter().map(|(key, value)| (key.clone(), value.to_string()));
     let sets: Vec<_> = sets.chain(args.set.iter().cloned()).collect();
@@ -143,7 +149,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
         return Err("there is no task: steersman run \"what the agent is to do\"".to_owned());
     };
     let task = read_task(task)?;
-    let workspace = folder(&args.workspace)?;
+    let workspace = folder(args.workspace.as_deref().unwrap_or(Path::new(".")))?;
     let mut notices = Vec::new();
     let prompts = PromptSystem::load(&workspace).map_err(|error| error.to_string())?;
     let library = prompts.library().map_err(|error| error.to_string())?;
@@ -192,18 +198,21 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
         allow,
         unconfined: args.unconfined,
         stream: !args.model.no_stream,
+        tool_calls: args.model.tool_calls.map(Into::into),
         features,
         parameters: args.parameters.clone(),
         template: template.as_ref().map(|template| template.name().to_owned()),
         mcp: mcp_file(args)?,
         mcp_required: args.mcp_required,
         project: workspace.display().to_string(),
+        side: None,
     };
     let servers = servers(Some((&registry, &name)), &recall, &workspace, &mut notices).await?;
     let around = Circumstances {
         model: args.model.name.clone().unwrap_or_default(),
         check: check.clone(),
         workspace: Some(workspace.display().to_string()),
+        tool_calls: recall.tool_calls,
         features: recall.features.clone(),
         parameters: recall.parameters.clone(),
         template,
@@ -216,6 +225,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
 
 fn approval_of(args: &RunArgs) -> Option<ApprovalMode> {
     args.approve.map(|approve| match approve {
+        Approve::Confined => ApprovalMode::Confined,
         Approve::Ask => ApprovalMode::Ask,
         Approve::AllowList => ApprovalMode::AllowList,
         Approve::Auto => ApprovalMode::Auto,
@@ -234,6 +244,7 @@ pub(super) async fn recalled(
         model: opened.agent.model.clone(),
         check: opened.check.clone(),
         workspace: opened.workspace.clone(),
+        tool_calls: recall.tool_calls,
         features: recall.features.clone(),
         parameters: recall.parameters.clone(),
         template,

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use steersman_prompt::{Approval, ApprovalMode};
+use steersman_prompt::{Approval, ApprovalMode, ToolCalls};
 
 use super::approve::rules;
+
+/// A script that says nothing.
+const SILENT: &str = "task: none\nattempts: [{replies: [{text: none}]}]\n";
 
 /// What is needed to take a session up again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,6 +28,8 @@ pub(crate) struct Recall {
     pub(crate) unconfined: bool,
     /// Replies are asked for as streams.
     pub(crate) stream: bool,
+    /// How tools are called; `None` is what the models' profiles say.
+    pub(crate) tool_calls: Option<ToolCalls>,
     /// Features of prompts switched for this run.
     pub(crate) features: Vec<(String, bool)>,
     /// Parameters of prompts for this run.
@@ -37,6 +42,22 @@ pub(crate) struct Recall {
     pub(crate) mcp_required: bool,
     /// The folder whose agents and prompts hold.
     pub(crate) project: String,
+    /// Which of several attempts side by side it is; `None` for a session on its own.
+    pub(crate) side: Option<Beside>,
+}
+
+/// One of several attempts side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Beside {
+    /// The session of the group.
+    pub(crate) group: String,
+    /// The number of the attempt, from 1.
+    pub(crate) number: u32,
+    /// How many there are.
+    pub(crate) of: u32,
+    /// The folder that the attempts are made for.
+    pub(crate) original: String,
 }
 
 /// A model behind a server.
@@ -51,6 +72,12 @@ pub(crate) struct ServedBy {
 }
 
 impl Recall {
+    /// The same for a session in which no model is called any more: no key is needed.
+    pub(crate) fn without_model(mut self) -> Self {
+        self.rehearsal = Some(SILENT.to_owned());
+        self
+    }
+
     /// What may be done without asking.
     pub(crate) fn approval(&self) -> Result<Approval, String> {
         Ok(Approval { mode: self.approval, allow: rules(&self.allow)? })

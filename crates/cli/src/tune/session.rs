@@ -90,18 +90,17 @@ pub(crate) fn run(plan: Plan, screen: Screen, errors: Screen) -> Ending {
 
 /// Says and writes what a journal alone has taught.
 fn write_heard(plan: &Plan, pass: &mut Pass) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
-    if plan.heard.changes.is_empty() {
-        writeln!(out, "The journal holds too little to change anything.")?;
-        return out.flush();
-    }
-    out.flush()?;
-    if let Some(path) = &plan.out {
+    let found = !plan.heard.changes.is_empty();
+    if let Some(path) = plan.out.as_ref().filter(|_| found) {
         write(path, "# Learned by `steersman tune --journal`.\n\n", &plan.policy, plan.base)?;
         pass.complain(Tone::Good, "wrote", &path.display().to_string());
     }
-    Ok(())
+    let mut out = BufWriter::new(io::stdout().lock());
+    plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
+    if !found {
+        writeln!(out, "The journal holds too little to change anything.")?;
+    }
+    out.flush()
 }
 
 fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) -> io::Result<()> {
@@ -112,27 +111,29 @@ fn conclude(records: Vec<Record>, plan: &Plan, screen: Screen, pass: &mut Pass) 
     grounds::check(&records, plan.alpha).map_err(io::Error::other)?;
     graded::shorten(records.iter_mut().map(|record| &mut record.episode), plan.by);
     let learned = learn(&records, plan);
-    let mut out = BufWriter::new(io::stdout().lock());
-    if !plan.json {
-        plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
-    }
-    if plan.json {
-        serde_json::to_writer_pretty(&mut out, &report::object(&learned, plan.by))?;
-        writeln!(out)?;
-    } else {
-        report::write(&learned, plan.by, screen, &mut out)?;
-    }
-    out.flush()?;
-    if learned.calibrated.risk.profiles.iter().all(|profile| profile.line.line.is_none()) {
-        return Err(io::Error::other(
-            "no agent and model has enough runs for a line: nothing was written",
-        ));
-    }
-    if let Some(path) = &plan.out {
+    let any_line = learned.calibrated.risk.profiles.iter().any(|p| p.line.line.is_some());
+    // Written before anything is shown: who stops reading the report still gets the policy.
+    if let Some(path) = plan.out.as_ref().filter(|_| any_line) {
         write(path, &heading(&learned), &learned.policy, plan.base)?;
         pass.complain(Tone::Good, "wrote", &path.display().to_string());
     }
-    Ok(())
+    show(&learned, plan, screen)?;
+    if any_line {
+        return Ok(());
+    }
+    Err(io::Error::other("no agent and model has enough runs for a line: nothing was written"))
+}
+
+fn show(learned: &Learned, plan: &Plan, screen: Screen) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    if plan.json {
+        serde_json::to_writer_pretty(&mut out, &report::object(learned, plan.by))?;
+        writeln!(out)?;
+    } else {
+        plan.heard.changes.iter().try_for_each(|change| writeln!(out, "{change}"))?;
+        report::write(learned, plan.by, screen, &mut out)?;
+    }
+    out.flush()
 }
 
 fn learn(records: &[Record], plan: &Plan) -> Learned {

@@ -38,3 +38,8 @@ pub(crate) fn run_in(folder: &Path, verb: &str, args: &[&str]) -> Done {
         err: String::from_utf8(output.stderr).unwrap(),
     }
 }
+
+/// The path of a rehearsal that is written for tests.
+pub(crate) fn rehearsal(name: &str) -> String {
+    format!("{}/tests/rehearsals/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
+}

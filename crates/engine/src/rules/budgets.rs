@@ -16,8 +16,9 @@ pub(super) fn budget(state: &State, policy: &Policy, at: Moment) -> Option<Verdi
         allowed.is_some_and(|allowed| used >= allowed)
     };
     let (budget, used, allowed) = signals::budgets(state, policy).into_iter().find(used_up)?;
-    let ended = at == Moment::TurnEnded && state.turn.calls.is_empty();
-    if ended {
+    // A reply that ends the run is left to its end, also while the check looks at its claim.
+    let ended = matches!(at, Moment::TurnEnded | Moment::CheckReported);
+    if ended && state.turn.calls.is_empty() {
         return None;
     }
     let reason = Reason::Budget { budget: budget.to_string(), used, allowed: allowed? };

@@ -194,6 +194,7 @@ pub(super) const NAMES: &[(&str, Tool)] = &[
     ("requestforchange", PLAN),
     ("requestuserinput", OTHER),
     ("retrieve", SEARCH),
+    ("runcheck", TEST),
     ("runcommand", SHELL),
     ("runcommands", SHELL),
     ("runinterminal", SHELL),

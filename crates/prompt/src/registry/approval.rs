@@ -10,8 +10,10 @@ use steersman_engine::policy::glob_matches;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalMode {
-    /// It asks, but for what is allowed.
+    /// It does not ask where commands are confined to the workspace; elsewhere as `ask`.
     #[default]
+    Confined,
+    /// It asks, but for what is allowed.
     Ask,
     /// What is allowed is done, everything else is refused without a question.
     AllowList,
@@ -76,6 +78,17 @@ impl fmt::Display for AllowRule {
 }
 
 impl Approval {
+    /// The approval as it is in a run whose commands are confined to the workspace, or are not.
+    #[must_use]
+    pub fn settled(self, confined: bool) -> Self {
+        let mode = match self.mode {
+            ApprovalMode::Confined if confined => ApprovalMode::Auto,
+            ApprovalMode::Confined => ApprovalMode::Ask,
+            mode => mode,
+        };
+        Self { mode, ..self }
+    }
+
     /// Whether a call needs no question. `command` is the command of a shell call; one that chains,
     /// pipes, redirects or substitutes is allowed by `TOOL` or `TOOL(*)` only, because a glob
     /// cannot see what it does.

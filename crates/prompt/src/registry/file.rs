@@ -148,7 +148,7 @@ pub(super) struct ContinuationFile {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ApprovalFile {
-    /// When it asks. Default `ask`.
+    /// When it asks. Default `confined`.
     pub(super) mode: super::approval::ApprovalMode,
     /// What needs no question: names or globs of tools, `shell(cargo test*)` for commands.
     pub(super) allow: Vec<String>,

@@ -29,6 +29,8 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The body; null if it is no JSON.
     pub body: Value,
+    /// The body as it came.
+    pub raw: Vec<u8>,
     /// Which connection it came on, from 0: to see that connections are used again.
     pub connection: usize,
 }
@@ -138,8 +140,9 @@ async fn respond(
     let headers = head.headers.iter().map(|(name, value)| {
         (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
+    let raw = bytes.to_vec();
     let received =
-        Received { path: path.clone(), headers: headers.collect(), body: asked, connection };
+        Received { path: path.clone(), headers: headers.collect(), body: asked, raw, connection };
     let (reply, number, asked) = {
         let mut state = lock(state);
         let asked = received.body.clone();

@@ -161,12 +161,12 @@ impl Checkpoints {
     }
 
     /// Keeps something under `refs/steersman/<session>/kept/<name>`, in the place of what was kept
-    /// there before, and returns the ref.
+    /// there before, and returns the ref. What a copy's session keeps lies below its own refs.
     ///
     /// # Errors
     /// The name cannot be part of a ref, or the store cannot be written.
     pub fn keep(&self, name: &str, what: Kept<'_>) -> Result<String, CheckpointError> {
-        let reference = format!("refs/steersman/{}/kept/{}", self.session, named(name)?);
+        let reference = format!("{}kept/{}", self.prefix, named(name)?);
         let state = self.state();
         let id = match what {
             Kept::Checkpoint(checkpoint) => state.store.commit(&checkpoint.id)?,

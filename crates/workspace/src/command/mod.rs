@@ -7,6 +7,7 @@ mod process;
 mod stragglers;
 
 pub use confinement::{Confinement, Network, known_caches};
+pub use stragglers::end_commands_of;
 
 use std::ffi::OsString;
 use std::future::poll_fn;
@@ -14,6 +15,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use confinement::Writable;
@@ -141,6 +144,19 @@ pub struct Shell {
     environment: Vec<(OsString, OsString)>,
     writable: Writable,
     confinement: Confinement,
+    /// The threads of commands that may still be under way.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// Waits until the commands whose futures were dropped have ended: nothing of them is left behind.
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            // One that panicked has said so; there is nothing left to wait for.
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Shell {
@@ -165,7 +181,8 @@ impl Shell {
         let mut writable = options.extra_writable;
         writable.extend([root.clone(), scratch.path().to_owned()]);
         let writable = Writable { paths: writable, network: options.network };
-        Ok(Self { root, shell: find_shell(), scratch, environment, writable, confinement })
+        let (shell, threads) = (find_shell(), Mutex::default());
+        Ok(Self { root, shell, scratch, environment, writable, confinement, threads })
     }
 
     /// What holds its commands.
@@ -197,11 +214,16 @@ impl Shell {
         let (woken, wake) = std::io::pipe().map_err(system("make a pipe"))?;
         let job = self.job(command, woken);
         let (send, mut result) = tokio::sync::oneshot::channel();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("command".into())
             // The caller may have gone; then nobody wants the result.
             .spawn(move || drop(send.send(process::run(job))))
             .map_err(system("start a thread"))?;
+        {
+            let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.retain(|thread| !thread.is_finished());
+            threads.push(thread);
+        }
         let mut wake = Some(wake);
         let mut cancel = pin!(cancel);
         let result = poll_fn(|context| {

@@ -8,14 +8,37 @@ use rustix::process::Signal;
 /// The variable that marks the processes of one command.
 pub(super) const MARK: &str = "STEERSMAN_COMMAND";
 
+/// How often processes are ended that start others meanwhile.
+const ROUNDS: usize = 20;
+
+/// Ends every command that a process has started and that still runs; the process itself may be
+/// gone. Returns how many processes were ended. Elsewhere than on Linux it does nothing.
+pub fn end_commands_of(process: u32) -> usize {
+    let wanted = format!("{MARK}={process}-");
+    let wanted = |variable: &[u8]| variable.starts_with(wanted.as_bytes());
+    let mut ended = 0;
+    for _ in 0..ROUNDS {
+        match signal_all(wanted, Some(Signal::KILL)) {
+            0 => break,
+            more => ended += more,
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    ended
+}
+
 /// Sends a signal, if any, to every process whose environment holds the mark. Returns how many
 /// there are.
-#[cfg(target_os = "linux")]
 pub(super) fn end(mark: &str, signal: Option<Signal>) -> usize {
+    let wanted = format!("{MARK}={mark}");
+    signal_all(|variable| variable == wanted.as_bytes(), signal)
+}
+
+#[cfg(target_os = "linux")]
+fn signal_all(wanted: impl Fn(&[u8]) -> bool, signal: Option<Signal>) -> usize {
     use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
     let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
-    let wanted = format!("{MARK}={mark}");
     let mut ended = 0;
     for entry in processes.flatten() {
         let Some(raw) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -38,13 +61,13 @@ pub(super) fn end(mark: &str, signal: Option<Signal>) -> usize {
 }
 
 #[cfg(target_os = "linux")]
-fn holds(environment: &str, wanted: &str) -> bool {
+fn holds(environment: &str, wanted: &impl Fn(&[u8]) -> bool) -> bool {
     let Ok(environment) = std::fs::read(environment) else { return false };
-    environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    environment.split(|byte| *byte == 0).any(wanted)
 }
 
 /// Other systems do not show the environment of a process.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn end(_: &str, _: Option<Signal>) -> usize {
+fn signal_all(_: impl Fn(&[u8]) -> bool, _: Option<Signal>) -> usize {
     0
 }

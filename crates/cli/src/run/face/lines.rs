@@ -32,7 +32,7 @@ impl Lines {
     }
 
     /// What an entry is to a person; empty if it is nothing.
-    pub(crate) fn tell(&self, session: &Session, entry: &Entry) -> Vec<String> {
+    pub(crate) fn tell(&self, session: &Session, at_ms: u64, entry: &Entry) -> Vec<String> {
         match entry {
             Entry::Replied(replied) => {
                 let text = replied.message.text();
@@ -57,7 +57,7 @@ impl Lines {
                 )]
             }
             Entry::WaitStarted { until_ms } => {
-                let seconds = until_ms.saturating_sub(now_ms()).div_ceil(1000);
+                let seconds = until_ms.saturating_sub(at_ms).div_ceil(1000);
                 vec![self.line("  … ", Tone::Dim, &format!("waits {seconds} s, then tries again"))]
             }
             Entry::CheckStarted { cause: CheckCause::Claim } => {
@@ -120,6 +120,43 @@ impl Lines {
             }
             Entry::BestLost { why, .. } => {
                 vec![self.line("! ", Tone::Bad, &format!("the best state is not restored: {why}"))]
+            }
+            Entry::SidesBegun(begun) => {
+                let what = format!(
+                    "{} side by side, {} at a time",
+                    count(begun.sides.len() as u64, "attempt"),
+                    begun.jobs
+                );
+                let mut lines = vec![self.line("⇉ ", Tone::Heading, &what)];
+                lines.extend(begun.sides.iter().map(|side| {
+                    let what = format!("[{}] {}: {}", side.number, side.session, side.stance);
+                    self.line("  ", Tone::Dim, &what)
+                }));
+                lines
+            }
+            Entry::SideEnded(end) => {
+                let tone = if end.proved { Tone::Good } else { Tone::Dim };
+                let ending = end.ending().map_or("not begun", steersman_agent::Ending::name);
+                let proof = if end.proved { ", proved by the check" } else { "" };
+                vec![self.line(
+                    "⇉ ",
+                    tone,
+                    &format!("attempt {} ended: {ending}{proof}", end.number),
+                )]
+            }
+            Entry::SideChosen { number, why } => {
+                vec![self.line("⇉ ", Tone::Heading, &format!("attempt {number} is chosen: {why}"))]
+            }
+            Entry::SideApplied { number } => {
+                vec![self.line(
+                    "⇉ ",
+                    Tone::Good,
+                    &format!("the folder is as attempt {number} left it"),
+                )]
+            }
+            Entry::SideNotApplied { number, why } => {
+                let what = format!("the folder is not as attempt {number} left it: {why}");
+                vec![self.line("⇉ ", Tone::Bad, &what)]
             }
             Entry::StopRequested { who } => {
                 vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))]
@@ -199,8 +236,8 @@ impl Lines {
 }
 
 impl steersman_agent::Face for Lines {
-    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
-        super::write(&self.tell(session, entry));
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
+        super::write(&self.tell(session, at_ms, entry));
     }
 }
 
@@ -249,9 +286,4 @@ fn short(value: &serde_json::Value) -> String {
 /// Whether a call is under way.
 pub(crate) fn runs(call: &OpenCall) -> bool {
     call.state == CallState::Started
-}
-
-fn now_ms() -> u64 {
-    use steersman_agent::{Clock, SystemClock};
-    SystemClock.now_ms()
 }

@@ -196,7 +196,7 @@ fn stand(session: &Session, doing: &str) -> Vec<Part> {
 }
 
 impl steersman_agent::Face for Live {
-    fn entry(&mut self, session: &Session, _: u64, entry: &Entry) {
+    fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
         self.words.clear();
         let running = session.calls().iter().find(|call| runs(call));
         let doing = match (entry, running) {
@@ -209,7 +209,7 @@ impl steersman_agent::Face for Live {
         };
         let over = matches!(entry, Entry::Ended(_));
         let parts = if over { Vec::new() } else { stand(session, &doing) };
-        self.below.show(self.lines.tell(session, entry), parts);
+        self.below.show(self.lines.tell(session, at_ms, entry), parts);
     }
 
     fn delta(&mut self, delta: &Delta) {

@@ -3,9 +3,11 @@
 mod lines;
 mod live;
 mod record;
+mod side;
 mod status;
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use steersman_agent::{Ended, Ending, Opened, Session};
@@ -13,6 +15,7 @@ use steersman_store::SessionId;
 use steersman_workspace::Confinement;
 
 use super::args::ShowArgs;
+use super::place::{Place, shown};
 use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
 use crate::text::{cut_end, hang, plain};
@@ -21,6 +24,7 @@ use live::Live;
 
 pub(crate) use lines::Lines;
 pub(super) use live::Below;
+pub(crate) use record::line as json_line;
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +58,18 @@ impl Look {
     }
 }
 
+/// Whoever watches a run.
+pub(super) struct Watching {
+    pub(super) face: Box<dyn steersman_agent::Face>,
+    /// The line that has to go while somebody is asked something; `None` if there is none.
+    pub(super) below: Option<Arc<Below>>,
+}
+
 /// What a person sees of one run.
 pub(super) struct Face {
     look: Look,
     id: SessionId,
+    place: Place,
     below: OnceLock<Arc<Below>>,
 }
 
@@ -68,8 +80,8 @@ impl Drop for Face {
 }
 
 impl Face {
-    pub(super) fn new(look: Look, id: &SessionId) -> Self {
-        Self { look, id: id.clone(), below: OnceLock::new() }
+    pub(super) fn new(look: Look, id: &SessionId, place: &Place) -> Self {
+        Self { look, id: id.clone(), place: place.clone(), below: OnceLock::new() }
     }
 
     /// What begins, before it does.
@@ -99,7 +111,10 @@ impl Face {
         lines.push(heading("task", &cut_end(task, 300)));
         let agent = format!("{} with {}", opened.agent.name, opened.agent.model);
         lines.push(heading("agent", &agent));
-        lines.push(heading("folder", &super::drive::where_at(opened)));
+        lines.push(heading(
+            "folder",
+            &opened.workspace.as_deref().map_or_else(String::new, |path| shown(Path::new(path))),
+        ));
         let check = opened.check.as_deref().unwrap_or("none: the agent's word will be enough");
         lines.push(heading("check", check));
         lines.push(heading("policy", &opened.policy.name));
@@ -148,8 +163,8 @@ impl Face {
     }
 
     /// Whoever watches the run. Needs a tokio runtime.
-    pub(super) fn watching(&self) -> Box<dyn steersman_agent::Face> {
-        match self.look.kind {
+    pub(super) fn watching(&self) -> Watching {
+        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
             Kind::Json => Box::new(record::Record::new(self.id.clone())),
             Kind::Plain => Box::new(Lines::new(self.look.screen)),
             Kind::Live => {
@@ -158,18 +173,43 @@ impl Face {
                 let _ = self.below.set(live.below());
                 Box::new(live)
             }
-        }
-    }
-
-    /// The line that has to go while somebody is asked something; `None` if there is none.
-    pub(super) fn below(&self) -> Option<Arc<Below>> {
-        self.below.get().cloned()
+        };
+        Watching { face, below: self.below.get().cloned() }
     }
 
     /// Leaves a clean screen behind.
     pub(super) fn settle(&self) {
         if let Some(below) = self.below.get() {
             below.settle();
+        }
+    }
+
+    /// Whoever watches one of several attempts side by side.
+    pub(super) fn watching_side(&self, id: &SessionId, number: u32) -> Watching {
+        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
+            Kind::Json => Box::new(record::Record::new(id.clone())),
+            Kind::Plain | Kind::Live => Box::new(side::SideLines::new(self.look.screen, number)),
+        };
+        Watching { face, below: None }
+    }
+
+    /// Whoever watches the group of several attempts.
+    pub(super) fn watching_group(&self) -> Box<dyn steersman_agent::Face> {
+        match self.look.kind {
+            Kind::Json => Box::new(record::Record::new(self.id.clone())),
+            Kind::Plain | Kind::Live => Box::new(Lines::new(self.look.screen)),
+        }
+    }
+
+    /// Where it is shown.
+    pub(super) const fn screen(&self) -> Screen {
+        self.look.screen
+    }
+
+    /// Lines for people.
+    pub(super) fn lines(&self, lines: &[String]) {
+        if self.look.kind != Kind::Json {
+            write(lines);
         }
     }
 
@@ -181,23 +221,23 @@ impl Face {
         let screen = self.look.screen;
         let mut lines = vec![String::new()];
         if !ended.answer.trim().is_empty() {
-            lines.extend(ended.answer.lines().flat_map(|line| shown(&plain(line), screen)));
+            lines.extend(ended.answer.lines().flat_map(|line| broken(&plain(line), screen)));
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
-        lines.push(screen.paint(Tone::Dim, &format!("steersman sessions show {}", self.id)));
+        lines.push(screen.paint(Tone::Dim, &self.place.hint("show", &self.id)));
         write(&lines);
     }
 
     /// The session was left as it is.
     pub(super) fn left(&self, why: &str) {
-        let resume = super::drive::how_to_resume(&self.id, None);
+        let resume = self.place.hint("resume", &self.id);
         crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
     }
 }
 
 /// A line of an answer, broken at blanks where there is a terminal.
-fn shown(line: &str, screen: Screen) -> Vec<String> {
+fn broken(line: &str, screen: Screen) -> Vec<String> {
     match screen.width {
         Some(width) if !line.is_empty() => hang("", line, width),
         _ => vec![line.to_owned()],
@@ -205,7 +245,7 @@ fn shown(line: &str, screen: Screen) -> Vec<String> {
 }
 
 /// The last line of a run: how it ended, why, and what it took.
-pub(super) fn ending_line(ended: &Ended, session: &Session, screen: Screen) -> String {
+pub(crate) fn ending_line(ended: &Ended, session: &Session, screen: Screen) -> String {
     let tone = match ended.ending {
         Ending::Complete => Tone::Good,
         Ending::Claimed | Ending::Capped | Ending::Waiting => Tone::Warn,
@@ -252,7 +292,7 @@ pub(crate) fn money(nanodollars: u64) -> String {
 }
 
 /// Writes lines to standard output; who closed it does not want them.
-fn write(lines: &[String]) {
+pub(crate) fn write(lines: &[String]) {
     let mut out = std::io::stdout().lock();
     for line in lines {
         if writeln!(out, "{line}").is_err() {

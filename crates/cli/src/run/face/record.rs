@@ -18,14 +18,17 @@ impl Record {
 
 impl steersman_agent::Face for Record {
     fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
-        // Entries of one append are told one by one, the last one with the session's number.
-        self.seq = if self.seq == 0 { session.seq() } else { self.seq + 1 };
-        let line = json!({
-            "session": self.id.as_str(),
-            "seq": self.seq,
-            "at_ms": at_ms,
-            "entry": entry,
-        });
-        super::write(&[line.to_string()]);
+        // Entries of one append are told one by one; the session has all of them folded in.
+        self.seq = match entry {
+            Entry::Opened(_) => 1,
+            _ if self.seq == 0 => session.seq(),
+            _ => self.seq + 1,
+        };
+        super::write(&[line(&self.id, self.seq, at_ms, entry)]);
     }
+}
+
+/// An entry as a line (schema/run.schema.json).
+pub(crate) fn line(id: &SessionId, seq: u64, at_ms: u64, entry: &Entry) -> String {
+    json!({"session": id.as_str(), "seq": seq, "at_ms": at_ms, "entry": entry}).to_string()
 }
