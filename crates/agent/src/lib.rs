@@ -32,7 +32,7 @@ pub use json_calls::JsonCalls;
 pub use log::{LEASE_MS, Log, LogError, read, to_stored};
 pub use models::{Models, ServedModel};
 pub use owner::{is_gone, process_of, random};
-pub use roster::{Circumstances, Roster};
+pub use roster::{Circumstances, ForeignTool, Roster};
 pub use seam::{
     Agents, CheckOutcome, Face, GivenUp, Model, ModelCall, Site, ToolOutcome, Toolbox, Unwatched,
     Work,

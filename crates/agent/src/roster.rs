@@ -1,5 +1,6 @@
 //! The agents of a project, set up for their models: prompt, tools, window, prices.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use steersman_prompt::{
@@ -37,7 +38,16 @@ pub struct Circumstances {
     pub template: Option<Arc<Template>>,
     /// Tools besides those of the workspace and the runtime, offered to every agent that may have
     /// them.
-    pub foreign: Vec<ToolSpec>,
+    pub foreign: Vec<ForeignTool>,
+}
+
+/// A tool of another program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignTool {
+    /// What models are told of it.
+    pub spec: ToolSpec,
+    /// The agents that may have it; `None` is all.
+    pub only: Option<BTreeSet<String>>,
 }
 
 /// The agents of a project under the circumstances of a run.
@@ -162,7 +172,11 @@ impl Roster {
             _ => true,
         };
         let files = around.workspace.iter().flat_map(|_| crate::tools::specs());
-        let all = files.chain(control::specs()).chain(around.foreign.iter().cloned());
+        let may = |tool: &&ForeignTool| {
+            tool.only.as_ref().is_none_or(|only| only.contains(agent.name.as_str()))
+        };
+        let foreign = around.foreign.iter().filter(may).map(|tool| tool.spec.clone());
+        let all = files.chain(control::specs()).chain(foreign);
         all.filter(|tool| there(tool) && agent.tools.allows(&tool.name)).collect()
     }
 }

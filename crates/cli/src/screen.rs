@@ -67,6 +67,12 @@ impl Screen {
         Self { width, colour: false }
     }
 
+    /// Columns of the terminal behind standard output at this moment; `None` if there is none.
+    pub(crate) fn columns_now() -> Option<usize> {
+        let size = terminal_size::terminal_size_of(std::io::stdout());
+        size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
+    }
+
     fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
         size.map_or(80, |(width, _)| usize::from(width.0)).max(Self::MIN_WIDTH)
     }

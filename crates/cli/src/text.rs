@@ -59,6 +59,15 @@ pub(crate) fn cut_middle(text: &str, columns: usize) -> String {
     head + "…" + &tail.chars().rev().collect::<String>()
 }
 
+/// The last `columns` columns, with `…` where something is left out.
+pub(crate) fn cut_start(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let tail = take_columns(text.chars().rev(), columns.saturating_sub(1));
+    format!("…{}", tail.chars().rev().collect::<String>())
+}
+
 fn take_columns(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
@@ -175,6 +184,15 @@ pub(crate) fn wrap(words: &str, columns: usize, indent: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// A text after a mark, broken into lines of at most `columns` unless a word is longer; what
+/// follows the first line stands below the text.
+pub(crate) fn hang(mark: &str, words: &str, columns: usize) -> Vec<String> {
+    let indent = width(mark);
+    let lines = wrap(words, columns.saturating_sub(indent), 0);
+    let before = |at| if at == 0 { mark.to_owned() } else { " ".repeat(indent) };
+    lines.iter().enumerate().map(|(at, line)| before(at) + line).collect()
 }
 
 #[cfg(test)]

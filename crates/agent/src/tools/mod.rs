@@ -22,9 +22,10 @@ const MAX_OUTPUT: usize = 32 * 1024;
 /// The longest a command may run, in milliseconds: one hour.
 const MAX_TIMEOUT_MS: u64 = 3_600_000;
 
-/// Tools from elsewhere, by a prefix of their names.
+/// Tools from elsewhere, by a prefix of their names. Calls of them need approval whatever their
+/// servers say of them.
 pub trait Foreign: Send + Sync {
-    /// Runs a call; `None` if the tool is none of these.
+    /// Runs a call, beginning when it is polled; `None` if the tool is none of these.
     fn call<'a>(&'a self, run: &'a ToolRun) -> Option<Work<'a, ToolOutcome>>;
 }
 
@@ -49,12 +50,14 @@ impl WorkTools {
     }
 
     async fn run(&self, run: &ToolRun) -> ToolOutcome {
-        if !run.harmless
+        // What a stranger's tool is called says nothing about what it does.
+        let foreign = self.foreign.iter().find_map(|tools| tools.call(run));
+        if (foreign.is_some() || !run.harmless)
             && let Verdict::Refused(why) = self.approver.approve(run).await
         {
             return ToolOutcome::error(why.to_string());
         }
-        if let Some(work) = self.foreign.iter().find_map(|tools| tools.call(run)) {
+        if let Some(work) = foreign {
             return work.await;
         }
         if run.name == SHELL {

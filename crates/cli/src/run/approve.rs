@@ -1,5 +1,6 @@
 //! Asking the person at the terminal before something is done.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
@@ -8,10 +9,12 @@ use steersman_agent::{ToolRun, Work};
 use steersman_prompt::{AllowRule, Approval, ApprovalMode};
 use tokio::sync::Mutex;
 
-use crate::text::{cut_end, plain};
+use super::face::Below;
+use crate::screen::Screen;
+use crate::text::{hang, plain};
 
-/// Columns of a call that is asked about.
-const SHOWN: usize = 400;
+/// Lines of a call that is asked about.
+const SHOWN: usize = 60;
 
 /// Rules out of `--allow`.
 pub(super) fn rules(texts: &[String]) -> Result<Vec<AllowRule>, String> {
@@ -24,10 +27,16 @@ pub(super) fn rules(texts: &[String]) -> Result<Vec<AllowRule>, String> {
 }
 
 /// Whoever approves calls in this run.
-pub(super) fn approver(approval: Approval) -> Arc<dyn Approver> {
+///
+/// `read_only` are tools of other programs that are said to change nothing.
+pub(super) fn approver(
+    approval: Approval,
+    read_only: BTreeSet<String>,
+    below: Option<Arc<Below>>,
+) -> Arc<dyn Approver> {
     let asks = approval.mode == ApprovalMode::Ask;
     if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        Arc::new(AtTerminal { approval })
+        Arc::new(AtTerminal { approval, read_only, below })
     } else {
         Arc::new(approval)
     }
@@ -39,6 +48,8 @@ static ASKING: Mutex<()> = Mutex::const_new(());
 /// Asks at the terminal.
 struct AtTerminal {
     approval: Approval,
+    read_only: BTreeSet<String>,
+    below: Option<Arc<Below>>,
 }
 
 impl Approver for AtTerminal {
@@ -48,15 +59,84 @@ impl Approver for AtTerminal {
                 return verdict;
             }
             let _one_at_a_time = ASKING.lock().await;
-            let call = cut_end(&plain(&format!("{} {}", run.name, run.arguments)), SHOWN);
-            let asked = tokio::task::spawn_blocking(move || ask(&call));
-            asked.await.unwrap_or(Verdict::Refused(Refused::NobodyToAsk))
+            let mut quiet = Quiet::new(self.below.clone());
+            let mut question = describe(&run.name, &run.arguments);
+            if self.read_only.contains(&run.name) {
+                question.push("Its server says that it changes nothing.".to_owned());
+            }
+            let asked = tokio::task::spawn_blocking(move || ask(&question));
+            let verdict = asked.await.unwrap_or(Verdict::Refused(Refused::NobodyToAsk));
+            quiet.answered = true;
+            verdict
         })
     }
 }
 
-fn ask(call: &str) -> Verdict {
+/// Nothing is written below while it lives.
+struct Quiet {
+    below: Option<Arc<Below>>,
+    answered: bool,
+}
+
+impl Quiet {
+    fn new(below: Option<Arc<Below>>) -> Self {
+        if let Some(below) = &below {
+            below.ask();
+        }
+        Self { below, answered: false }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if !self.answered {
+            // Nobody ended the line of the question.
+            crate::screen::say("");
+        }
+        if let Some(below) = &self.below {
+            below.answered();
+        }
+    }
+}
+
+/// A call as lines, whole as far as a person reads: what is approved has to be seen.
+fn describe(name: &str, arguments: &str) -> Vec<String> {
+    let columns = Screen::columns_now().unwrap_or(80);
+    let mut lines = vec![plain(name)];
+    match serde_json::from_str(arguments) {
+        Ok(serde_json::Value::Object(fields)) => {
+            for (key, value) in &fields {
+                let value = match value {
+                    serde_json::Value::String(text) => text.clone(),
+                    value => value.to_string(),
+                };
+                let mut parts = value.lines();
+                let first = parts.next().unwrap_or_default();
+                let key = format!("  {}: ", plain(key));
+                lines.extend(whole(&key, first, columns));
+                for part in parts {
+                    lines.extend(whole("    ", part, columns));
+                }
+            }
+        }
+        _ => lines.extend(whole("  ", arguments, columns)),
+    }
+    let more = lines.len().saturating_sub(SHOWN);
+    if more > 0 {
+        lines.truncate(SHOWN);
+        lines.push(format!("  … {more} more lines are NOT shown"));
+    }
+    lines
+}
+
+fn whole(mark: &str, text: &str, columns: usize) -> Vec<String> {
+    let lines = hang(mark, &plain(text), columns);
+    if lines.is_empty() { vec![mark.to_owned()] } else { lines }
+}
+
+fn ask(question: &[String]) -> Verdict {
     let mut screen = std::io::stderr().lock();
+    let call = question.join("\n");
     let _ = write!(screen, "\n{call}\nAllow this? [y]es, [n]o, or say why not: ");
     let _ = screen.flush();
     drop(screen);

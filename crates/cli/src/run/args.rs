@@ -54,6 +54,12 @@ pub(crate) struct RunArgs {
     /// What needs no question: a tool, or `shell(cargo *)`
     #[arg(long = "allow", value_name = "RULE")]
     pub(super) allow: Vec<String>,
+    /// A JSON file with `mcpServers`: every agent may have their tools
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp: Option<PathBuf>,
+    /// Do not begin if an MCP server does not start
+    #[arg(long)]
+    pub(super) mcp_required: bool,
     /// Run commands without the kernel's confinement
     #[arg(long)]
     pub(super) unconfined: bool,

@@ -4,9 +4,12 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use steersman_agent::{Clock, Command, DriveError, Driver, Log, LogError, Opened, SystemClock};
+use steersman_agent::{
+    Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, SystemClock,
+};
+use steersman_notify::{Door, Feed, QUEUE};
 use steersman_store::{Head, News, SessionId, Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::args::{RunArgs, ShowArgs};
 use super::attempts;
@@ -38,29 +41,40 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
     }
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
-    let plan = Plan::read(args, &place, &id)?;
-    let look = Look::of(&args.show, colour);
+    block_on(async {
+        let door = door(&args.show).await?;
+        let plan = Plan::read(args, &place, &id).await?;
+        let servers = Arc::clone(&plan.servers);
+        let done = begin_with(plan, args, &place, &id, (door, colour)).await;
+        servers.close().await;
+        done
+    })
+}
+
+async fn begin_with(
+    plan: Plan,
+    args: &RunArgs,
+    place: &Place,
+    id: &SessionId,
+    (door, colour): (Option<Door>, Colour),
+) -> Result<ExitCode, String> {
     let opened = plan.opened()?;
-    let steersman_agent::Entry::Opened(about) = &opened else {
-        return Err("the plan opens nothing".to_owned());
-    };
-    let face = Face::new(look, &id, &place);
+    let Entry::Opened(about) = &opened else { return Err("the plan opens nothing".to_owned()) };
+    let face = Face::new(Look::of(&args.show, colour), id, place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
-    block_on(async {
-        let roster = Arc::clone(&plan.roster);
-        let watching = face.watching(args.show.listen).await?;
-        let crew = crew(about, &plan.recall, roster, watching, &place, &id)?;
-        face.confined(&crew.confinement, &crew.storage);
-        let now_ms = SystemClock.now_ms();
-        store.create(&id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
-        let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
-        let log = log.map_err(|error| error.to_string())?;
-        let Crew { parts, commands, .. } = crew;
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
+    let crew = crew(about, &plan.recall, plan.team(), face.watching(), place, id)?;
+    face.confined(&crew.confinement, &crew.storage);
+    let now_ms = SystemClock.now_ms();
+    store.create(id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
+    let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
+    let log = log.map_err(|error| error.to_string())?;
+    let Crew { parts, commands, .. } = crew;
+    attended(&store, id, commands, door, async {
         let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
         conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
+    .await
 }
 
 /// What comes first when a session is taken up again.
@@ -85,6 +99,7 @@ pub(crate) fn take_up(
     let store = place.open()?;
     let face = Face::new(Look::of(show, colour), id, place);
     block_on(async {
+        let door = door(show).await?;
         let log = Log::take(Arc::clone(&store), id.clone(), SystemClock.now_ms()).await;
         let log = log.map_err(|error| held_by(place, error))?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
@@ -106,25 +121,61 @@ pub(crate) fn take_up(
         let opened: Opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
             .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let roster = Arc::new(plan::recalled(&opened, &recall)?);
-        let watching = face.watching(show.listen).await?;
+        let mut notices = Vec::new();
+        let acting = session.agent().name.clone();
+        let team = plan::recalled(&opened, &recall, &acting, &mut notices).await?;
+        let servers = Arc::clone(&team.servers);
         let stops = matches!(first, First::Stop(_));
         let recall = if stops { recall.without_model() } else { recall };
-        let crew = crew(&opened, &recall, roster, watching, place, id)?;
-        face.taken_up(&session);
+        let crew = crew(&opened, &recall, team, face.watching(), place, id)?;
+        face.taken_up(&session, &notices);
         let Crew { parts, commands, .. } = crew;
         if let First::Stop(who) = &first {
             // Heard before the next step is taken.
             let _ = commands.try_send(Command::Stop { who: who.clone() });
         }
-        let _listening = listen(Arc::clone(&store), id.clone(), commands);
-        let taken = Driver::take_up(log, session, parts).await;
-        let mut driver = taken.map_err(|error| error.to_string())?;
-        if let First::Say(said) = first {
-            driver.hear(said).await.map_err(|error| error.to_string())?;
-        }
-        conclude(driver, &face).await
+        let done = attended(&store, id, commands, door, async {
+            let taken = Driver::take_up(log, session, parts).await;
+            let mut driver = taken.map_err(|error| error.to_string())?;
+            if let First::Say(said) = first {
+                driver.hear(said).await.map_err(|error| error.to_string())?;
+            }
+            conclude(driver, &face).await
+        });
+        let done = done.await;
+        servers.close().await;
+        done
     })
+}
+
+/// Where progress is told, if anywhere.
+async fn door(show: &ShowArgs) -> Result<Option<Door>, String> {
+    let Some(address) = show.listen else { return Ok(None) };
+    let door = Door::open(address).await.map_err(|error| error.to_string())?;
+    crate::screen::say(&format!("progress is told at ws://{}", door.address()));
+    Ok(Some(door))
+}
+
+/// Drives a session while people and programs may listen, ask for its end, or leave it.
+async fn attended(
+    store: &Arc<dyn Store>,
+    id: &SessionId,
+    commands: mpsc::Sender<Command>,
+    door: Option<Door>,
+    work: impl Future<Output = Result<ExitCode, String>>,
+) -> Result<ExitCode, String> {
+    let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
+    let abandon = Arc::new(Notify::new());
+    let _listening = listen(Arc::clone(store), id.clone(), commands, Some(Arc::clone(&abandon)));
+    let done = tokio::select! {
+        done = work => done,
+        // What runs is ended with the work that is dropped.
+        () = abandon.notified() => return Ok(ExitCode::from(LEFT)),
+    };
+    if let Some(serving) = serving {
+        serving.close().await;
+    }
+    done
 }
 
 /// Why a session cannot be taken, and what can be done about it.
@@ -145,6 +196,7 @@ fn held_by(place: &Place, error: LogError) -> String {
 /// Drives to the end and says how it was.
 async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
     let outcome = driver.run().await;
+    face.settle();
     let code = match &outcome {
         Ok(Some(ended)) => {
             face.ended(ended, driver.session());
@@ -165,17 +217,19 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
 }
 
 /// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
-/// dropped.
+/// dropped. The second Ctrl-C is told to `abandon`; `None` ends the program.
 pub(super) fn listen(
     store: Arc<dyn Store>,
     id: SessionId,
     to: mpsc::Sender<Command>,
+    abandon: Option<Arc<Notify>>,
 ) -> Listening {
-    let keys = tokio::spawn(hear_keys(to.clone()));
+    let keys = tokio::spawn(hear_keys(to.clone(), abandon));
     let controls = tokio::spawn(hear_controls(store, id, to));
     Listening(vec![keys, controls])
 }
 
+/// Ends tasks when dropped.
 pub(super) struct Listening(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Listening {
@@ -184,36 +238,35 @@ impl Drop for Listening {
     }
 }
 
-/// The first Ctrl-C leaves the session as it is, the second ends the program at once.
-async fn hear_keys(to: mpsc::Sender<Command>) {
+/// The first Ctrl-C leaves the session as it is, the second drops everything at once, and the
+/// third ends the program whatever it does.
+async fn hear_keys(to: mpsc::Sender<Command>, abandon: Option<Arc<Notify>>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return;
     };
-    let mut asked = false;
-    loop {
+    for asked in 0_u32.. {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if asked {
-            // Nobody waits for the commands under way any more.
-            steersman_workspace::end_commands_of(std::process::id());
-            std::process::exit(i32::from(LEFT));
+        if asked == 0 {
+            let _ = to.send(Command::Leave).await;
+            continue;
         }
-        asked = true;
-        let _ = to.send(Command::Leave).await;
+        // Nobody waits for the commands under way any more.
+        steersman_workspace::end_commands_of(std::process::id());
+        match &abandon {
+            Some(abandon) if asked == 1 => abandon.notify_one(),
+            _ => std::process::exit(i32::from(LEFT)),
+        }
     }
 }
 
 /// What other processes ask for stands in the store.
-pub(super) async fn hear_controls(
-    store: Arc<dyn Store>,
-    id: SessionId,
-    to: mpsc::Sender<Command>,
-) {
+pub(super) async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) {
     let mut news = store.subscribe();
     let mut after = match store.session(&id).await {
         Ok(Some(summary)) => summary.last_control,

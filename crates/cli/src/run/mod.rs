@@ -5,6 +5,7 @@ mod args;
 mod attempts;
 mod drive;
 mod face;
+mod mcp;
 mod parts;
 mod place;
 mod plan;

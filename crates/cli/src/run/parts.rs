@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use steersman_agent::rehearsal::{Script, ScriptedModel};
-use steersman_agent::tools::{WorkSite, WorkTools};
+use steersman_agent::tools::{Foreign, WorkSite, WorkTools};
 use steersman_agent::{
-    Command, Face, JsonCalls, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
+    Command, JsonCalls, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
 };
 use steersman_store::SessionId;
 use steersman_upstream::{Client, Deadlines, Endpoint, Options};
@@ -15,6 +15,8 @@ use steersman_workspace::{Checkpoints, Confinement, Shell, ShellOptions, Workspa
 use tokio::sync::mpsc;
 
 use super::approve::approver;
+use super::face::Watching;
+use super::mcp::{Servers, Tools};
 use super::place::Place;
 use super::recall::{Recall, ServedBy};
 
@@ -26,12 +28,20 @@ pub(super) struct Crew {
     pub(super) storage: String,
 }
 
+/// Who acts in a session besides the model.
+pub(super) struct Team {
+    /// The agents.
+    pub(super) roster: Arc<Roster>,
+    /// Tools of other programs.
+    pub(super) servers: Arc<Servers>,
+}
+
 /// Makes everything that drives a session.
 pub(super) fn crew(
     opened: &Opened,
     recall: &Recall,
-    roster: Arc<Roster>,
-    face: Box<dyn Face>,
+    team: Team,
+    watching: Watching,
     place: &Place,
     id: &SessionId,
 ) -> Result<Crew, String> {
@@ -55,15 +65,17 @@ pub(super) fn crew(
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
     let confined = matches!(confinement, Confinement::Landlock { .. });
     let approval = recall.approval()?.settled(confined);
-    let tools = WorkTools::new(workspace, shell, approver(approval), Vec::new());
+    let approver = approver(approval, team.servers.read_only(), watching.below);
+    let foreign: Vec<Box<dyn Foreign>> = vec![Box::new(Tools(Arc::clone(&team.servers)))];
+    let tools = WorkTools::new(workspace, shell, approver, foreign);
     let (commands, receiver) = mpsc::channel(64);
     let parts = Parts {
         model: model_of(recall)?,
         tools: Arc::new(tools),
         site: Some(site),
-        agents: roster,
+        agents: team.roster,
         clock: Arc::new(SystemClock),
-        face,
+        face: watching.face,
         commands: receiver,
         stream: recall.stream,
     };

@@ -15,6 +15,8 @@ use steersman_store::SessionId;
 use steersman_wire::Format;
 
 use super::args::{Approve, ModelArgs, RunArgs};
+use super::mcp::{Servers, Wish};
+use super::parts::Team;
 use super::place::Place;
 use super::recall::{Recall, ServedBy};
 
@@ -34,17 +36,28 @@ pub(super) struct Plan {
     pub(super) policy: Policy,
     pub(super) check: Option<String>,
     pub(super) recall: Recall,
+    /// Tools of other programs.
+    pub(super) servers: Arc<Servers>,
     /// What the user should know before the run begins.
     pub(super) notices: Vec<String>,
 }
 
 impl Plan {
     /// Reads what the arguments name.
-    pub(super) fn read(args: &RunArgs, place: &Place, id: &SessionId) -> Result<Self, String> {
+    pub(super) async fn read(
+        args: &RunArgs,
+        place: &Place,
+        id: &SessionId,
+    ) -> Result<Self, String> {
         match script_of(args)? {
-            Some((script, text)) => rehearse(args, place, id, script, text),
-            None => serve(args),
+            Some((script, text)) => rehearse(args, &place.rehearsal(id), script, text).await,
+            None => serve(args).await,
         }
+    }
+
+    /// Who acts besides the model.
+    pub(super) fn team(&self) -> Team {
+        Team { roster: Arc::clone(&self.roster), servers: Arc::clone(&self.servers) }
     }
 
     /// The entry that opens the session.
@@ -86,10 +99,9 @@ fn script_of(args: &RunArgs) -> Result<Option<(Script, String)>, String> {
     Ok(Some((script, text)))
 }
 
-fn rehearse(
+async fn rehearse(
     args: &RunArgs,
-    place: &Place,
-    id: &SessionId,
+    workspace: &Path,
     script: Script,
     text: String,
 ) -> Result<Plan, String> {
@@ -97,9 +109,8 @@ fn rehearse(
         // Such a script brings no project of its own: it is played in the user's.
         Some(own) if script.project.is_empty() => folder(own)?,
         _ => {
-            let workspace = place.rehearsal(id);
-            Sample::lay_out(&script, &workspace).map_err(|error| error.to_string())?;
-            folder(&workspace)?
+            Sample::lay_out(&script, workspace).map_err(|error| error.to_string())?;
+            folder(workspace)?
         }
     };
     let mut notices = Vec::new();
@@ -110,25 +121,30 @@ fn rehearse(
     let check = args.check.clone().or_else(|| script.check.clone()).filter(|_| !args.no_check);
     let recall = Recall {
         rehearsal: Some(text),
-        approval: ApprovalMode::Auto,
+        approval: approval_of(args).unwrap_or(ApprovalMode::Auto),
+        allow: args.allow.clone(),
         stream: false,
         unconfined: args.unconfined,
+        mcp: mcp_file(args)?,
+        mcp_required: args.mcp_required,
         project: workspace.display().to_string(),
         ..Recall::default()
     };
+    let servers = servers(None, &recall, &workspace, &mut notices).await?;
     let around = Circumstances {
         model: "rehearsal".to_owned(),
         check: check.clone(),
         workspace: Some(workspace.display().to_string()),
+        foreign: servers.offers(),
         ..Circumstances::default()
     };
     let roster = Arc::new(Roster::new(registry, PromptSystem::built_in(), around));
     let agent = roster.setup_of("coder").map_err(|error| error.to_string())?;
     let task = script.task.clone();
-    Ok(Plan { task, workspace, agent, roster, policy, check, recall, notices })
+    Ok(Plan { task, workspace, agent, roster, policy, check, recall, servers, notices })
 }
 
-fn serve(args: &RunArgs) -> Result<Plan, String> {
+async fn serve(args: &RunArgs) -> Result<Plan, String> {
     let Some(task) = args.task.as_deref() else {
         return Err("there is no task: steersman run \"what the agent is to do\"".to_owned());
     };
@@ -178,13 +194,7 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         rehearsal: None,
         model,
         by_agent: own,
-        approval: match args.approve {
-            Some(Approve::Confined) => ApprovalMode::Confined,
-            Some(Approve::Ask) => ApprovalMode::Ask,
-            Some(Approve::AllowList) => ApprovalMode::AllowList,
-            Some(Approve::Auto) => ApprovalMode::Auto,
-            None => agent.approval.mode,
-        },
+        approval: approval_of(args).unwrap_or(agent.approval.mode),
         allow,
         unconfined: args.unconfined,
         stream: !args.model.no_stream,
@@ -192,9 +202,12 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         features,
         parameters: args.parameters.clone(),
         template: template.as_ref().map(|template| template.name().to_owned()),
+        mcp: mcp_file(args)?,
+        mcp_required: args.mcp_required,
         project: workspace.display().to_string(),
         side: None,
     };
+    let servers = servers(Some((&registry, &name)), &recall, &workspace, &mut notices).await?;
     let around = Circumstances {
         model: args.model.name.clone().unwrap_or_default(),
         check: check.clone(),
@@ -203,16 +216,31 @@ fn serve(args: &RunArgs) -> Result<Plan, String> {
         features: recall.features.clone(),
         parameters: recall.parameters.clone(),
         template,
-        foreign: Vec::new(),
+        foreign: servers.offers(),
     };
     let roster = Arc::new(Roster::new(registry, prompts, around));
     let agent = roster.setup_of(&name).map_err(|error| error.to_string())?;
-    Ok(Plan { task, workspace, agent, roster, policy, check, recall, notices })
+    Ok(Plan { task, workspace, agent, roster, policy, check, recall, servers, notices })
+}
+
+fn approval_of(args: &RunArgs) -> Option<ApprovalMode> {
+    args.approve.map(|approve| match approve {
+        Approve::Confined => ApprovalMode::Confined,
+        Approve::Ask => ApprovalMode::Ask,
+        Approve::AllowList => ApprovalMode::AllowList,
+        Approve::Auto => ApprovalMode::Auto,
+    })
 }
 
 /// The agents of a session that is taken up again.
-pub(super) fn recalled(opened: &Opened, recall: &Recall) -> Result<Roster, String> {
-    let around = |template: Option<Arc<Template>>| Circumstances {
+pub(super) async fn recalled(
+    opened: &Opened,
+    recall: &Recall,
+    agent: &str,
+    notices: &mut Vec<String>,
+) -> Result<Team, String> {
+    let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
+    let around = |template: Option<Arc<Template>>, servers: &Servers| Circumstances {
         model: opened.agent.model.clone(),
         check: opened.check.clone(),
         workspace: opened.workspace.clone(),
@@ -220,11 +248,13 @@ pub(super) fn recalled(opened: &Opened, recall: &Recall) -> Result<Roster, Strin
         features: recall.features.clone(),
         parameters: recall.parameters.clone(),
         template,
-        foreign: Vec::new(),
+        foreign: servers.offers(),
     };
     if recall.rehearsal.is_some() {
         let registry = Registry::built_in().map_err(|error| error.to_string())?;
-        return Ok(Roster::new(registry, PromptSystem::built_in(), around(None)));
+        let servers = servers(None, recall, Path::new(folder), notices).await?;
+        let roster = Roster::new(registry, PromptSystem::built_in(), around(None, &servers));
+        return Ok(Team { roster: Arc::new(roster), servers });
     }
     let project = Path::new(&recall.project);
     let prompts = PromptSystem::load(project).map_err(|error| error.to_string())?;
@@ -234,7 +264,33 @@ pub(super) fn recalled(opened: &Opened, recall: &Recall) -> Result<Roster, Strin
         Some(name) => Some(library.template(name).map_err(|error| error.to_string())?.clone()),
         None => None,
     };
-    Ok(Roster::new(registry, prompts, around(template)))
+    let servers = servers(Some((&registry, agent)), recall, Path::new(folder), notices).await?;
+    let roster = Arc::new(Roster::new(registry, prompts, around(template, &servers)));
+    Ok(Team { roster, servers })
+}
+
+/// The servers of a session; those of the registry are wanted for the agent that acts.
+async fn servers(
+    acting: Option<(&Registry, &str)>,
+    recall: &Recall,
+    folder: &Path,
+    notices: &mut Vec<String>,
+) -> Result<Arc<Servers>, String> {
+    let mut wish = Wish::default();
+    if let Some(path) = &recall.mcp {
+        wish.file(Path::new(path))?;
+    }
+    if let Some((registry, agent)) = acting {
+        wish.registry(registry, agent)?;
+    }
+    Servers::start(wish, folder, recall.mcp_required, notices).await
+}
+
+/// The file of servers, so that it is found from elsewhere, too.
+fn mcp_file(args: &RunArgs) -> Result<Option<String>, String> {
+    let Some(path) = &args.mcp else { return Ok(None) };
+    let full = std::path::absolute(path).map_err(|error| format!("--mcp: {error}"))?;
+    Ok(Some(full.display().to_string()))
 }
 
 /// The model of agents that name none, and the models of those that do.

@@ -36,6 +36,10 @@ pub(crate) struct Recall {
     pub(crate) parameters: Vec<(String, String)>,
     /// The template of the task.
     pub(crate) template: Option<String>,
+    /// A file of Model Context Protocol servers, besides those of the agents.
+    pub(crate) mcp: Option<String>,
+    /// The session does not go on without one of its servers.
+    pub(crate) mcp_required: bool,
     /// The folder whose agents and prompts hold.
     pub(crate) project: String,
     /// Which of several attempts side by side it is; `None` for a session on its own.

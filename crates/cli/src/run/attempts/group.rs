@@ -155,7 +155,7 @@ impl Group {
         }
         let bench = Arc::new(self.bench(&sides, original, first)?);
         let (commands, mut asked) = mpsc::channel(64);
-        let _listening = listen(Arc::clone(self.log.store()), self.id.clone(), commands);
+        let _listening = listen(Arc::clone(self.log.store()), self.id.clone(), commands, None);
         let (orders, _) = broadcast::channel(64);
         let mut set = JoinSet::new();
         for side in open {

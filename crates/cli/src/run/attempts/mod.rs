@@ -32,7 +32,12 @@ const JOBS: u32 = 4;
 pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> {
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
-    let plan = Plan::read(args, &place, &id)?;
+    let plan = block_on(async {
+        let plan = Plan::read(args, &place, &id).await?;
+        // Each attempt starts its own, in its own folder.
+        plan.servers.close().await;
+        Ok(plan)
+    })?;
     if plan.check.is_none() {
         return Err(
             "--attempts needs a check to judge by, and there is none: name one with --check \
@@ -94,7 +99,7 @@ pub(super) async fn go_on(
         return Err(refused);
     }
     let face = Face::new(look(show, colour)?, &id, place);
-    face.taken_up(&session);
+    face.taken_up(&session, &[]);
     let mut group = Group::take_up(log, session, face, place.clone()).await?;
     if let First::Stop(who) = begins {
         group.stop(who);

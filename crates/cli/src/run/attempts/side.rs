@@ -148,12 +148,13 @@ impl Bench {
         let extra = serde_json::to_value(&recall).map_err(|error| error.to_string())?;
         let mut opened =
             Opened { workspace: Some(side.folder.clone()), extra, ..self.opened.clone() };
-        let roster = Arc::new(plan::recalled(&opened, &recall)?);
-        let agent = roster.setup_of(&self.opened.agent.name);
+        let begins = self.opened.agent.name.clone();
+        let team = plan::recalled(&opened, &recall, &begins, &mut Vec::new()).await?;
+        let agent = team.roster.setup_of(&begins);
         opened.agent = agent.map_err(|error| error.to_string())?;
         let id = id_of(side)?;
         let watching = self.face.watching_side(&id, side.number);
-        let crew = crew(&opened, &recall, roster, watching, &self.place, &id)?;
+        let crew = crew(&opened, &recall, team, watching, &self.place, &id)?;
         let now_ms = SystemClock.now_ms();
         let known = self.store.session(&id).await.map_err(|error| error.to_string())?;
         if known.is_none() {
@@ -182,9 +183,10 @@ impl Bench {
         let opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
             .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let roster = Arc::new(plan::recalled(&opened, &recall)?);
+        let acting = session.agent().name.clone();
+        let team = plan::recalled(&opened, &recall, &acting, &mut Vec::new()).await?;
         let watching = self.face.watching_side(&id, side.number);
-        let crew = crew(&opened, &recall, roster, watching, &self.place, &id)?;
+        let crew = crew(&opened, &recall, team, watching, &self.place, &id)?;
         let (parts, site, commands) = self.unpack(crew)?;
         let driver = Driver::take_up(log, session, parts).await;
         Ok((driver.map_err(|error| error.to_string())?, site, commands))

@@ -1,15 +1,25 @@
 //! A run as lines: one for each thing that matters.
 
+use steersman_agent::control::{FINISH, RUN_CHECK};
 use steersman_agent::{CallState, CheckCause, Entry, OpenCall, Session, ToolFinished};
 use steersman_engine::{Action, Decision};
 use steersman_wire::Part;
 
 use super::{count, tokens};
 use crate::screen::{Screen, Tone};
-use crate::text::{cut_end, plain};
+use crate::text::{cut_end, hang, plain};
 
 /// Columns of a line where there is no terminal.
 const WIDE: usize = 160;
+
+/// Columns at which a text that is shown whole is broken into lines, at most.
+const READABLE: usize = 100;
+
+/// Arguments that say most of a call: they are shown first, and without their names.
+const MAIN: [&str; 7] = ["path", "command", "pattern", "url", "reason", "summary", "question"];
+
+/// Columns of a call in front of its result.
+const CALL: usize = 48;
 
 /// A run as lines.
 pub(crate) struct Lines {
@@ -37,7 +47,7 @@ impl Lines {
                 }
                 lines
             }
-            Entry::ToolFinished(result) => vec![self.result(session, result)],
+            Entry::ToolFinished(result) => self.result(session, result),
             Entry::CallFailed(failed) => {
                 let status = failed.status.map_or(String::new(), |code| format!("HTTP {code} "));
                 vec![self.line(
@@ -62,7 +72,9 @@ impl Lines {
                 vec![self.line("  check ", tone, &format!("{word}{tests}"))]
             }
             Entry::Decided { decision } => self.decided(decision),
-            Entry::Said { text, .. } => vec![self.line("    “", Tone::Warn, text)],
+            Entry::Said { text, .. } => {
+                self.whole("    “", Tone::Warn, &format!("{}”", text.trim()))
+            }
             Entry::StartedOver(attempt) => {
                 let changed = match attempt.files.len() {
                     0 => "nothing was changed".to_owned(),
@@ -77,10 +89,12 @@ impl Lines {
                     "attempt {} is given up: {}; {changed}; kept as {}",
                     attempt.number, attempt.reason, attempt.kept
                 );
-                vec![String::new(), self.line("↺ ", Tone::Warn, &what)]
+                let mut lines = vec![String::new()];
+                lines.extend(self.whole("↺ ", Tone::Warn, &what));
+                lines
             }
             Entry::StartOverRefused { why } => {
-                vec![self.line("↺ ", Tone::Bad, &format!("could not start over: {why}"))]
+                self.whole("↺ ", Tone::Bad, &format!("could not start over: {why}"))
             }
             Entry::CheckpointFailed { why } => {
                 vec![self.line(
@@ -124,13 +138,21 @@ impl Lines {
                 let tone = if end.proved { Tone::Good } else { Tone::Dim };
                 let ending = end.ending().map_or("not begun", steersman_agent::Ending::name);
                 let proof = if end.proved { ", proved by the check" } else { "" };
-                vec![self.line("⇉ ", tone, &format!("attempt {} ended: {ending}{proof}", end.number))]
+                vec![self.line(
+                    "⇉ ",
+                    tone,
+                    &format!("attempt {} ended: {ending}{proof}", end.number),
+                )]
             }
             Entry::SideChosen { number, why } => {
                 vec![self.line("⇉ ", Tone::Heading, &format!("attempt {number} is chosen: {why}"))]
             }
             Entry::SideApplied { number } => {
-                vec![self.line("⇉ ", Tone::Good, &format!("the folder is as attempt {number} left it"))]
+                vec![self.line(
+                    "⇉ ",
+                    Tone::Good,
+                    &format!("the folder is as attempt {number} left it"),
+                )]
             }
             Entry::SideNotApplied { number, why } => {
                 let what = format!("the folder is not as attempt {number} left it: {why}");
@@ -158,16 +180,23 @@ impl Lines {
         self.screen.paint(Tone::Dim, &head)
     }
 
-    fn result(&self, session: &Session, result: &ToolFinished) -> String {
-        let name = session.calls().iter().find(|call| call.id == result.call_id);
+    fn result(&self, session: &Session, result: &ToolFinished) -> Vec<String> {
+        let open = session.calls().iter().find(|call| call.id == result.call_id);
         let failed = result.is_error == Some(true) || result.interrupted;
+        // The check has a line of its own, and so has what follows from the end of the work.
+        let told = open.is_some_and(|call| matches!(&*call.name, RUN_CHECK | FINISH));
+        if told && (!failed || session.outlook().check_passed == Some(false)) {
+            return Vec::new();
+        }
         let (mark, tone) = if failed { ("  ✗ ", Tone::Bad) } else { ("  ✓ ", Tone::Dim) };
-        let name = name.map_or("", |call: &OpenCall| call.name.as_str());
+        let name = open.map_or_else(String::new, |open: &OpenCall| {
+            cut_end(&plain(&brief(&open.name, &open.arguments)), CALL)
+        });
         let first = result.content.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let more = result.content.lines().count().saturating_sub(1);
         let more =
             if more > 0 { format!(" (+{})", count(more as u64, "line")) } else { String::new() };
-        self.line(mark, tone, &format!("{name}: {first}{more}"))
+        vec![self.line(mark, tone, &format!("{name}: {first}{more}"))]
     }
 
     fn decided(&self, decision: &Decision) -> Vec<String> {
@@ -184,7 +213,19 @@ impl Lines {
             }
         };
         let what = format!("{}{shadow}: {}{turns}", decision.action, decision.reason);
-        vec![self.line("⚑ ", tone, &what)]
+        self.whole("⚑ ", tone, &what)
+    }
+
+    /// A text that is always shown whole.
+    fn whole(&self, mark: &str, tone: Tone, text: &str) -> Vec<String> {
+        let columns = self.screen.width.map_or(READABLE, |width| width.min(READABLE));
+        let below = " ".repeat(crate::text::width(mark));
+        let mut lines = Vec::new();
+        for part in text.lines().map(plain).filter(|part| !part.is_empty()) {
+            let mark = if lines.is_empty() { mark } else { &below };
+            lines.extend(hang(mark, &part, columns));
+        }
+        lines.iter().map(|line| self.screen.paint(tone, line)).collect()
     }
 
     fn line(&self, mark: &str, tone: Tone, text: &str) -> String {
@@ -206,18 +247,40 @@ pub(crate) fn call(name: &str, arguments: &str) -> String {
         return format!("{name} {arguments}");
     };
     let mut text = name.to_owned();
-    for (key, value) in &fields {
-        let value = match value {
-            serde_json::Value::String(value) => value.clone(),
-            value => value.to_string(),
-        };
-        let lines = value.lines().count();
-        let value = if lines > 1 { format!("({lines} lines)") } else { value };
-        let named =
-            !matches!(key.as_str(), "path" | "command" | "pattern" | "summary" | "question");
-        text.push_str(&if named { format!(" {key}={value}") } else { format!(" {value}") });
+    for value in main(&fields) {
+        text.push_str(&format!(" {}", short(value)));
+    }
+    for (key, value) in fields.iter().filter(|(key, _)| !MAIN.contains(&key.as_str())) {
+        text.push_str(&format!(" {key}={}", short(value)));
     }
     text
+}
+
+/// A call's name and its main argument.
+fn brief(name: &str, arguments: &str) -> String {
+    let fields = match serde_json::from_str(arguments) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    match main(&fields).next() {
+        Some(value) => format!("{name} {}", short(value)),
+        None => name.to_owned(),
+    }
+}
+
+fn main(
+    fields: &serde_json::Map<String, serde_json::Value>,
+) -> impl Iterator<Item = &serde_json::Value> {
+    MAIN.iter().filter_map(|key| fields.get(*key))
+}
+
+fn short(value: &serde_json::Value) -> String {
+    let value = match value {
+        serde_json::Value::String(value) => value.clone(),
+        value => value.to_string(),
+    };
+    let lines = value.lines().count();
+    if lines > 1 { format!("({lines} lines)") } else { value }
 }
 
 /// Whether a call is under way.

@@ -1,93 +1,215 @@
 //! A run on a terminal: lines that scroll, and one below them that shows how it stands.
 
 use std::io::Write;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use steersman_agent::{Entry, Session};
 use steersman_wire::Delta;
 
 use super::lines::{Lines, call, runs};
+use super::status::{self, Part};
 use super::{money, tokens};
 use crate::screen::{Screen, Tone};
-use crate::text::{cut_end, plain};
+use crate::text::plain;
 
-/// Goes to the beginning of the line and clears it.
-const CLEAR: &str = "\r\x1b[2K";
+/// How often the line is drawn while nothing happens.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How often it is drawn at most while a reply comes in.
+const FRAME: Duration = Duration::from_millis(50);
+
+/// Clears the rest of the line. The text is written over the old one, so that nothing flickers.
+const CLEAR_REST: &str = "\x1b[K";
+
+/// Most bytes of a reply's last words that are kept to be shown.
+const WORDS: usize = 400;
+
+/// The line below the others, and whether it may be there now.
+pub(crate) struct Below {
+    screen: Screen,
+    begun: Instant,
+    inside: Mutex<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    parts: Vec<Part>,
+    /// What stands there now; empty if nothing does.
+    drawn: String,
+    drawn_at: Option<Instant>,
+    /// Somebody is asked something: nothing may be written until then.
+    asking: bool,
+    /// Lines that came meanwhile.
+    held: Vec<String>,
+}
+
+impl Below {
+    fn new(screen: Screen) -> Arc<Self> {
+        let below = Arc::new(Self { screen, begun: Instant::now(), inside: Mutex::default() });
+        tokio::spawn(tick(Arc::downgrade(&below)));
+        below
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes lines above, and how it stands below.
+    fn show(&self, above: Vec<String>, parts: Vec<Part>) {
+        let mut inside = self.inside();
+        inside.parts = parts;
+        inside.held.extend(above);
+        self.draw(&mut inside);
+    }
+
+    /// Shows what is done in place of what was, unless something was drawn just now.
+    fn doing(&self, words: &str) {
+        let mut inside = self.inside();
+        status::set_doing(&mut inside.parts, words);
+        if inside.drawn_at.is_none_or(|at| at.elapsed() >= FRAME) {
+            self.draw(&mut inside);
+        }
+    }
+
+    /// Takes the line away, and leaves it away while somebody is asked.
+    pub(crate) fn ask(&self) {
+        let mut inside = self.inside();
+        self.clear(&mut inside);
+        inside.asking = true;
+    }
+
+    /// The answer is there.
+    pub(crate) fn answered(&self) {
+        let mut inside = self.inside();
+        inside.asking = false;
+        self.draw(&mut inside);
+    }
+
+    /// Leaves a clean screen behind.
+    pub(super) fn settle(&self) {
+        let mut inside = self.inside();
+        inside.asking = false;
+        inside.parts.clear();
+        self.draw(&mut inside);
+    }
+
+    fn clear(&self, inside: &mut Inside) {
+        if !std::mem::take(&mut inside.drawn).is_empty() {
+            put(&format!("\r{CLEAR_REST}"));
+        }
+    }
+
+    fn draw(&self, inside: &mut Inside) {
+        if inside.asking {
+            return;
+        }
+        let held = std::mem::take(&mut inside.held);
+        let room = Screen::columns_now().unwrap_or(80).saturating_sub(1);
+        let line = status::line(&inside.parts, self.begun.elapsed(), room);
+        if held.is_empty() && line == inside.drawn {
+            return;
+        }
+        let mut out = String::new();
+        if !inside.drawn.is_empty() {
+            out.push('\r');
+            if !held.is_empty() || line.is_empty() {
+                out.push_str(CLEAR_REST);
+            }
+        }
+        for above in held {
+            out.push_str(&above);
+            out.push('\n');
+        }
+        if !line.is_empty() {
+            out.push_str(&self.screen.paint(Tone::Dim, &line));
+            out.push_str(CLEAR_REST);
+        }
+        put(&out);
+        inside.drawn = line;
+        inside.drawn_at = Some(Instant::now());
+    }
+}
+
+/// Writes in one piece; who closed standard output does not want it.
+fn put(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+/// Lets the clock go on while nothing happens.
+async fn tick(below: Weak<Below>) {
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        ticks.tick().await;
+        let Some(below) = below.upgrade() else { return };
+        let mut inside = below.inside();
+        below.draw(&mut inside);
+    }
+}
 
 /// A run on a terminal.
 pub(super) struct Live {
     lines: Lines,
-    screen: Screen,
-    begun: Instant,
-    drawn: bool,
+    below: Arc<Below>,
     /// The last words of the reply that comes in.
     words: String,
-    status: String,
 }
 
 impl Live {
     pub(super) fn new(screen: Screen) -> Self {
-        let lines = Lines::new(screen);
-        let (words, status) = (String::new(), String::new());
-        Self { lines, screen, begun: Instant::now(), drawn: false, words, status }
+        Self { lines: Lines::new(screen), below: Below::new(screen), words: String::new() }
     }
 
-    fn draw(&mut self, above: &[String]) {
-        let mut out = std::io::stdout().lock();
-        if self.drawn {
-            let _ = write!(out, "{CLEAR}");
-        }
-        for line in above {
-            let _ = writeln!(out, "{line}");
-        }
-        self.drawn = !self.status.is_empty();
-        if self.drawn {
-            let room = self.screen.width.unwrap_or(80).saturating_sub(1);
-            let status = cut_end(&self.status, room);
-            let _ = write!(out, "{}", self.screen.paint(Tone::Dim, &status));
-        }
-        let _ = out.flush();
+    pub(super) fn below(&self) -> Arc<Below> {
+        Arc::clone(&self.below)
     }
+}
 
-    fn stand(&self, session: &Session, doing: &str) -> String {
-        let outlook = session.outlook();
-        let seconds = self.begun.elapsed().as_secs();
-        let mut parts = vec![format!("▸ turn {}", outlook.turns), doing.to_owned()];
-        if let Some(score) = outlook.score {
-            parts.push(format!("score {score:.2}"));
-        }
-        if let Some((failed, passed)) = outlook.tests {
-            parts.push(format!("tests {failed} failing, {passed} passing"));
-        }
-        if let Some((step, of)) = outlook.step {
-            parts.push(format!("step {step} of {of}"));
-        }
-        let all = outlook.input_tokens.saturating_add(outlook.output_tokens);
-        parts.push(format!("{} tokens", tokens(all)));
-        if outlook.cost_nanodollars > 0 {
-            parts.push(money(outlook.cost_nanodollars));
-        }
-        parts.push(format!("{}:{:02}", seconds / 60, seconds % 60));
-        parts.join(" · ")
+/// How a session stands, most important first.
+fn stand(session: &Session, doing: &str) -> Vec<Part> {
+    let outlook = session.outlook();
+    let mut parts = vec![Part::Text(format!("▸ turn {}", outlook.turns))];
+    parts.push(Part::Time);
+    parts.push(Part::Doing(doing.to_owned()));
+    if let Some((failed, passed)) = outlook.tests {
+        parts.push(Part::Text(format!("{failed} failing, {passed} passing")));
     }
+    let all = outlook.input_tokens.saturating_add(outlook.output_tokens);
+    parts.push(Part::Text(format!("{} tokens", tokens(all))));
+    if outlook.cost_nanodollars > 0 {
+        parts.push(Part::Text(money(outlook.cost_nanodollars)));
+    }
+    if let Some(score) = outlook.score {
+        parts.push(Part::Text(format!("score {score:.2}")));
+    }
+    if let Some((step, of)) = outlook.step {
+        parts.push(Part::Text(format!("says step {step} of {of}")));
+    } else if let Some(percent) = outlook.percent {
+        parts.push(Part::Text(format!("says {percent:.0} %")));
+    }
+    if let Some(action) = &outlook.last_action {
+        parts.push(Part::Text(format!("⚑ {action}")));
+    }
+    parts
 }
 
 impl steersman_agent::Face for Live {
     fn entry(&mut self, session: &Session, at_ms: u64, entry: &Entry) {
-        let above = self.lines.tell(session, at_ms, entry);
         self.words.clear();
         let running = session.calls().iter().find(|call| runs(call));
         let doing = match (entry, running) {
-            (Entry::Ended(_), _) => String::new(),
             (_, Some(open)) => plain(&call(&open.name, &open.arguments)),
             (Entry::CallStarted, _) => "the model thinks".to_owned(),
             (Entry::CheckStarted { .. }, _) => "the check runs".to_owned(),
             (Entry::WaitStarted { .. }, _) => "waits to try again".to_owned(),
+            (Entry::RestoreStarted { .. }, _) => "restores the folder".to_owned(),
             _ => "goes on".to_owned(),
         };
         let over = matches!(entry, Entry::Ended(_));
-        self.status = if over { String::new() } else { self.stand(session, &cut_end(&doing, 48)) };
-        self.draw(&above);
+        let parts = if over { Vec::new() } else { stand(session, &doing) };
+        self.below.show(self.lines.tell(session, at_ms, entry), parts);
     }
 
     fn delta(&mut self, delta: &Delta) {
@@ -97,15 +219,8 @@ impl steersman_agent::Face for Live {
             Delta::Arguments { .. } => return,
         };
         self.words.push_str(&words);
-        let from = self.words.len().saturating_sub(400);
-        let from = self.words.ceil_char_boundary(from);
-        let words: String = plain(&self.words[from..]);
-        let room = self.screen.width.unwrap_or(80).saturating_sub(4);
-        let shown: String = {
-            let all: Vec<char> = words.chars().collect();
-            all[all.len().saturating_sub(room)..].iter().collect()
-        };
-        self.status = format!("▸ {shown}");
-        self.draw(&[]);
+        let from = self.words.ceil_char_boundary(self.words.len().saturating_sub(WORDS));
+        self.words.drain(..from);
+        self.below.doing(&plain(&self.words));
     }
 }

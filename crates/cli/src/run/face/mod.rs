@@ -4,10 +4,11 @@ mod lines;
 mod live;
 mod record;
 mod side;
+mod status;
 
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use steersman_agent::{Ended, Ending, Opened, Session};
 use steersman_store::SessionId;
@@ -17,9 +18,12 @@ use super::args::ShowArgs;
 use super::place::{Place, shown};
 use super::recall::Recall;
 use crate::screen::{Colour, Screen, Tone};
-use crate::text::{cut_end, plain};
+use crate::text::{cut_end, hang, plain};
+
+use live::Live;
 
 pub(crate) use lines::Lines;
+pub(super) use live::Below;
 pub(crate) use record::line as json_line;
 
 /// How a run is shown.
@@ -54,16 +58,30 @@ impl Look {
     }
 }
 
+/// Whoever watches a run.
+pub(super) struct Watching {
+    pub(super) face: Box<dyn steersman_agent::Face>,
+    /// The line that has to go while somebody is asked something; `None` if there is none.
+    pub(super) below: Option<Arc<Below>>,
+}
+
 /// What a person sees of one run.
 pub(super) struct Face {
     look: Look,
     id: SessionId,
     place: Place,
+    below: OnceLock<Arc<Below>>,
+}
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.settle();
+    }
 }
 
 impl Face {
     pub(super) fn new(look: Look, id: &SessionId, place: &Place) -> Self {
-        Self { look, id: id.clone(), place: place.clone() }
+        Self { look, id: id.clone(), place: place.clone(), below: OnceLock::new() }
     }
 
     /// What begins, before it does.
@@ -119,7 +137,7 @@ impl Face {
     }
 
     /// A session goes on.
-    pub(super) fn taken_up(&self, session: &Session) {
+    pub(super) fn taken_up(&self, session: &Session, notices: &[String]) {
         if self.look.kind == Kind::Json {
             return;
         }
@@ -140,34 +158,39 @@ impl Face {
             );
             lines.push(screen.paint(Tone::Warn, &what));
         }
+        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
         write(&lines);
     }
 
-    /// Whoever watches the run.
-    pub(super) async fn watching(
-        &self,
-        listen: Option<SocketAddr>,
-    ) -> Result<Box<dyn steersman_agent::Face>, String> {
-        if listen.is_some() {
-            return Err("--listen is not there yet".to_owned());
-        }
-        Ok(match self.look.kind {
+    /// Whoever watches the run. Needs a tokio runtime.
+    pub(super) fn watching(&self) -> Watching {
+        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
             Kind::Json => Box::new(record::Record::new(self.id.clone())),
             Kind::Plain => Box::new(Lines::new(self.look.screen)),
-            Kind::Live => Box::new(live::Live::new(self.look.screen)),
-        })
+            Kind::Live => {
+                let live = Live::new(self.look.screen);
+                // There is one run for each face.
+                let _ = self.below.set(live.below());
+                Box::new(live)
+            }
+        };
+        Watching { face, below: self.below.get().cloned() }
+    }
+
+    /// Leaves a clean screen behind.
+    pub(super) fn settle(&self) {
+        if let Some(below) = self.below.get() {
+            below.settle();
+        }
     }
 
     /// Whoever watches one of several attempts side by side.
-    pub(super) fn watching_side(
-        &self,
-        id: &SessionId,
-        number: u32,
-    ) -> Box<dyn steersman_agent::Face> {
-        match self.look.kind {
+    pub(super) fn watching_side(&self, id: &SessionId, number: u32) -> Watching {
+        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
             Kind::Json => Box::new(record::Record::new(id.clone())),
             Kind::Plain | Kind::Live => Box::new(side::SideLines::new(self.look.screen, number)),
-        }
+        };
+        Watching { face, below: None }
     }
 
     /// Whoever watches the group of several attempts.
@@ -198,7 +221,7 @@ impl Face {
         let screen = self.look.screen;
         let mut lines = vec![String::new()];
         if !ended.answer.trim().is_empty() {
-            lines.extend(ended.answer.lines().map(plain));
+            lines.extend(ended.answer.lines().flat_map(|line| broken(&plain(line), screen)));
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
@@ -210,6 +233,14 @@ impl Face {
     pub(super) fn left(&self, why: &str) {
         let resume = self.place.hint("resume", &self.id);
         crate::screen::say(&format!("session {} {why}; go on with: {resume}", self.id));
+    }
+}
+
+/// A line of an answer, broken at blanks where there is a terminal.
+fn broken(line: &str, screen: Screen) -> Vec<String> {
+    match screen.width {
+        Some(width) if !line.is_empty() => hang("", line, width),
+        _ => vec![line.to_owned()],
     }
 }
 

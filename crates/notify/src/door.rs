@@ -1,0 +1,269 @@
+//! Letting clients in.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, CONTENT_TYPE, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION,
+    UPGRADE,
+};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+use crate::client::attend;
+use crate::feed::Feed;
+use crate::gate;
+
+/// Most clients at a time.
+pub const MAX_CLIENTS: usize = 64;
+/// Most connections at a time, clients included.
+const MAX_CONNECTIONS: usize = 256;
+/// Most bytes of a message from a client; nothing is asked of them.
+const MAX_INBOUND: usize = 4096;
+/// Most bytes of a request's head.
+const MAX_HEAD: usize = 16 * 1024;
+/// How long a request's head may take.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long clients have for what they were not sent yet when nothing more comes.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// Why nobody can be let in.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The address can be reached from other machines.
+    #[error(
+        "--listen {0}: other machines could listen, and there is no access control yet; allowed \
+         are addresses of this machine, such as 127.0.0.1:{port}",
+        port = .0.port()
+    )]
+    Open(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("--listen {address}: {source}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// An address where clients can come.
+#[derive(Debug)]
+pub struct Door {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Door {
+    /// Listens on an address of this machine; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// Other machines could reach it, or it cannot be listened on.
+    pub async fn open(address: SocketAddr) -> Result<Self, ListenError> {
+        if !gate::is_local(address) {
+            return Err(ListenError::Open(address));
+        }
+        let bind = |source| ListenError::Bind { address, source };
+        let listener = TcpListener::bind(address).await.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        Ok(Self { listener, address })
+    }
+
+    /// Where clients can come.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Lets clients in and tells them of a session, until [`Serving::close`] or the drop.
+    #[must_use]
+    pub fn serve(self, feed: Feed) -> Serving {
+        let feed = Arc::new(feed);
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let house =
+            House { feed: Arc::clone(&feed), clients: Arc::new(Semaphore::new(MAX_CLIENTS)) };
+        let task = tokio::spawn(accept(self.listener, house, stopped));
+        Serving { feed, stop: Some(stop), task }
+    }
+}
+
+/// Clients are being let in. Dropping it sends everybody away.
+#[derive(Debug)]
+pub struct Serving {
+    feed: Arc<Feed>,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Serving {
+    /// Tells clients what is in the journal up to now and says good-bye; takes at most 3 seconds.
+    pub async fn close(mut self) {
+        self.feed.finish().await;
+        drop(self.stop.take());
+        // It ends by itself; what is not sent by then is in the journal.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[derive(Clone)]
+struct House {
+    feed: Arc<Feed>,
+    clients: Arc<Semaphore>,
+}
+
+async fn accept(
+    listener: TcpListener,
+    house: House,
+    mut stopped: tokio::sync::oneshot::Receiver<()>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(converse(stream, house.clone()));
+                }
+                // Too many open files, for example: it may pass.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+    drop(listener);
+    let gone = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(LAST_WORDS, gone).await;
+}
+
+/// One connection: requests, and the client that one of them may make of it.
+async fn converse(stream: TcpStream, house: House) {
+    // Progress is told at once, even if it is short.
+    let _ = stream.set_nodelay(true);
+    let (become_client, mut client) = tokio::sync::mpsc::channel::<Admitted>(1);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let answer = respond(request, &house, &become_client);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    // A client that leaves in the middle of a request is no failure of ours.
+    let _ = connection.await;
+    let Some(Admitted { upgrade, after, feed, _permit }) = client.recv().await else { return };
+    let Ok(upgraded) = upgrade.await else { return };
+    let mut config = WebSocketConfig::default();
+    config.max_message_size = Some(MAX_INBOUND);
+    config.max_frame_size = Some(MAX_INBOUND);
+    let io = TokioIo::new(upgraded);
+    let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    attend(socket, feed, after).await;
+}
+
+/// A request that becomes a client.
+struct Admitted {
+    upgrade: hyper::upgrade::OnUpgrade,
+    after: Option<u64>,
+    feed: Arc<Feed>,
+    _permit: OwnedSemaphorePermit,
+}
+
+fn respond(
+    mut request: Request<Incoming>,
+    house: &House,
+    become_client: &tokio::sync::mpsc::Sender<Admitted>,
+) -> Response<Full<Bytes>> {
+    if let Some(why) = gate::refuse(request.headers()) {
+        return plain(StatusCode::FORBIDDEN, why);
+    }
+    if request.uri().path() != "/" {
+        return plain(StatusCode::NOT_FOUND, "there is only /");
+    }
+    if request.method() != Method::GET {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
+    }
+    let Some(key) = websocket_key(request.headers()) else {
+        return plain(StatusCode::OK, &what_this_is(&house.feed));
+    };
+    let accept = derive_accept_key(key.as_bytes());
+    let after = match after(request.uri().query()) {
+        Ok(after) => after,
+        Err(why) => return plain(StatusCode::BAD_REQUEST, &why),
+    };
+    let Ok(permit) = Arc::clone(&house.clients).try_acquire_owned() else {
+        let why = format!("{MAX_CLIENTS} clients listen already; no more are let in");
+        return plain(StatusCode::SERVICE_UNAVAILABLE, &why);
+    };
+    let upgrade = hyper::upgrade::on(&mut request);
+    let feed = Arc::clone(&house.feed);
+    let admitted = Admitted { upgrade, after, feed, _permit: permit };
+    if become_client.try_send(admitted).is_err() {
+        return plain(StatusCode::BAD_REQUEST, "one client per connection");
+    }
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    if let Ok(accept) = HeaderValue::from_str(&accept) {
+        headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    }
+    response
+}
+
+/// The key of a request that asks for a WebSocket; `None` for any other.
+fn websocket_key(headers: &HeaderMap) -> Option<String> {
+    let has = |name, wanted: &str| {
+        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|it| it.trim().eq_ignore_ascii_case(wanted))
+    };
+    let asks =
+        has(UPGRADE, "websocket") && has(CONNECTION, "upgrade") && has(SEC_WEBSOCKET_VERSION, "13");
+    let key = headers.get(SEC_WEBSOCKET_KEY)?.to_str().ok()?;
+    asks.then(|| key.to_owned())
+}
+
+/// The number in `after=SEQ`.
+fn after(query: Option<&str>) -> Result<Option<u64>, String> {
+    let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(None) };
+    let number = query.strip_prefix("after=").and_then(|number| number.parse().ok());
+    number.map(Some).ok_or_else(|| "after what? ?after=SEQ is allowed, a number".to_owned())
+}
+
+fn what_this_is(feed: &Feed) -> String {
+    let id = &feed.id;
+    format!(
+        "Steersman tells the progress of session {id} here, as JSON messages over WebSocket: \
+         connect to this address with ws://. ?after=SEQ begins after that entry of the session's \
+         journal. Nothing can be changed here."
+    )
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(format!("{text}\n")));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
