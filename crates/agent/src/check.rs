@@ -16,7 +16,7 @@ pub fn discover(project: &Path) -> Option<&'static str> {
         std::fs::read_to_string(project.join(name)).is_ok_and(|text| text.contains(words))
     };
     if has("Cargo.toml") {
-        return Some("cargo test");
+        return Some("cargo test --no-fail-fast");
     }
     if has("go.mod") {
         return Some("go test ./...");

@@ -152,8 +152,13 @@ impl Driver {
     /// The journal fails, or the session was left as it is.
     pub async fn run(&mut self) -> Result<Option<Ended>, DriveError> {
         loop {
-            self.listen().await?;
+            // A workspace between two states comes to one of them first.
+            if !self.session.is_restoring() {
+                self.listen().await?;
+            }
             match self.session.next() {
+                // What was said before the run closed is heard before it does.
+                Step::Close { .. } if !self.notes.is_empty() => self.tell_notes().await?,
                 Step::Done => return Ok(self.session.ended().cloned()),
                 Step::AwaitUser => return Ok(None),
                 step => self.perform(step).await?,

@@ -137,20 +137,59 @@ fn finishes(tools: &[ToolSpec]) -> bool {
 /// The shape of a reply.
 fn schema(tools: &[ToolSpec]) -> Schema {
     let mut names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let mut takes: Vec<Value> = tools.iter().map(|tool| held(&tool.parameters)).collect();
     if !finishes(tools) {
         names.push(ANSWER);
+        takes.push(object_of(json!({"text": {"type": "string"}}), json!(["text"])));
     }
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            THOUGHT: {"type": "string"},
-            TOOL: {"type": "string", "enum": names},
-            WITH: {"type": "object"},
-        },
-        "required": [THOUGHT, TOOL, WITH],
+    let mut distinct: Vec<Value> = Vec::new();
+    for one in takes {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    let properties = json!({
+        THOUGHT: {"type": "string"},
+        TOOL: {"type": "string", "enum": names},
+        // Which of them goes with which tool is left to the model: not every server takes a choice
+        // at the root of a schema.
+        WITH: {"anyOf": distinct},
     });
-    // What goes with a tool is open: strict adherence would ask for every key of every tool.
+    let schema = object_of(properties, json!([THOUGHT, TOOL, WITH]));
+    // Strict adherence would ask for every key that a tool may leave out.
     Schema { name: NAME.to_owned(), schema, strict: false }
+}
+
+fn object_of(properties: Value, required: Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// What servers can hold a model to: kinds, choices and keys. References, patterns and bounds are
+/// refused by some; the tool itself looks at those.
+fn held(schema: &Value) -> Value {
+    let mut kept = Map::new();
+    for key in ["type", "enum"] {
+        if let Some(value) = schema.get(key) {
+            kept.insert(key.to_owned(), value.clone());
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        kept.insert("items".to_owned(), held(items));
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    match properties {
+        Some(properties) => {
+            let held = properties.iter().map(|(name, schema)| (name.clone(), held(schema)));
+            let required = schema.get("required").cloned().unwrap_or_else(|| json!([]));
+            object_of(Value::Object(held.collect()), required)
+        }
+        None => Value::Object(kept),
+    }
 }
 
 /// A message of the conversation as the model is shown it: no calls and results, but their texts.
@@ -240,5 +279,58 @@ fn tell(part: &Part, on_delta: &mut (dyn FnMut(&Delta) + Send)) {
             on_delta(&Delta::Arguments { index: 0, text: arguments.clone() });
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_hold_kinds_choices_and_keys() {
+        let cases = [
+            (json!({}), json!({})),
+            (json!({"$ref": "#/$defs/a", "description": "x"}), json!({})),
+            (
+                json!({"type": "string", "pattern": "^a", "enum": ["a"]}),
+                json!({"type": "string", "enum": ["a"]}),
+            ),
+            (
+                json!({"type": "array", "items": {"type": "integer", "minimum": 1}}),
+                json!({"type": "array", "items": {"type": "integer"}}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"type": "number", "maximum": 2}}}),
+                object_of(json!({"a": {"type": "number"}}), json!([])),
+            ),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(held(&schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn steps_are_read_in_every_spelling() {
+        let cases = [
+            (r#"{"thought": "t", "tool": "read", "with": {"a": 1}}"#, Some(r#"t read {"a":1}"#)),
+            (r#"{"tool": "read", "arguments": {"a": 1}}"#, Some(r#" read {"a":1}"#)),
+            ("```json\n{\"tool\": \"read\", \"args\": 1}\n```", Some(" read 1")),
+            (r#"{"tool": "read"}"#, Some(" read {}")),
+            (r#"{"tool": 5, "with": {}}"#, None),
+            (r#"{"thought": "t"}"#, None),
+            ("Done.", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let read =
+                step_of(text).map(|(thought, name, with)| format!("{thought} {name} {with}"));
+            assert_eq!(read.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_without_valid_arguments_go_back_as_text() {
+        let back = object("", "read", "half {");
+        assert_eq!(back, r#"{"thought":"","tool":"read","with":"half {"}"#);
     }
 }

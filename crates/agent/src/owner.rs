@@ -51,10 +51,13 @@ fn boot() -> &'static str {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let machine = read("/etc/machine-id");
         let boot = read("/proc/sys/kernel/random/boot_id");
+        // Process ids mean something only among processes that see each other.
+        let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let space: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
         if boot.trim().is_empty() {
             String::new()
         } else {
-            format!("{}.{}", machine.trim(), boot.trim())
+            format!("{}.{}.{space}", machine.trim(), boot.trim())
         }
     })
 }

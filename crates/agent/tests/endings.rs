@@ -459,3 +459,89 @@ attempts:
     let (ended, _) = play(stage.run());
     assert_eq!(ended.ending, Ending::Complete, "{:?}", stage.story());
 }
+
+#[test]
+fn a_claim_is_checked_again_after_a_command() {
+    let script = r#"
+task: Make the tests pass.
+check: run
+attempts:
+  - replies:
+      - calls: [{name: run_check}]
+      - calls: [{name: big}]
+      - text: I could not fix it. I am done with what I could do.
+"#;
+    let stage = Stage::new(script, &[("tests", "2/6")]);
+    let (ended, _) = play(stage.run());
+    assert_eq!(ended.ending, Ending::Refuted, "a failing check is no claim: {:?}", stage.story());
+}
+
+#[test]
+fn a_start_over_goes_back_to_the_last_word_of_the_user() {
+    let script = r#"
+task: Write one.
+attempts:
+  - replies:
+      - calls: [{name: write, arguments: {path: one, content: "1"}}]
+      - text: One is written.
+      - calls: [{name: write, arguments: {path: two, content: wrong}}]
+      - calls: [{name: start_over, arguments: {reason: it is wrong, next: right}}]
+  - replies:
+      - text: I look at it again.
+      - text: One is written.
+"#;
+    let stage = Stage::new(script, &[("a", "1")]);
+    play(async {
+        let (mut driver, _sender) = stage.begin().await;
+        driver.hear(stage.script.task.clone()).await.unwrap();
+        driver.run().await.unwrap();
+        driver.hear("Now two.".to_owned()).await.unwrap();
+        driver.run().await.unwrap();
+        assert_eq!(stage.folder.text("one").as_deref(), Some("1"), "{:?}", stage.story());
+        assert_eq!(stage.folder.text("two"), None);
+        let told: Vec<String> =
+            driver.session().conversation().iter().map(|said| said.text().into_owned()).collect();
+        assert!(told.contains(&"Now two.".to_owned()), "{told:?}");
+    });
+}
+
+#[test]
+fn replies_that_say_they_failed_are_not_asked_for_for_ever() {
+    let script = r#"
+task: Say hello.
+attempts:
+  - replies:
+      - {text: "", stop: error}
+    again_from: 1
+"#;
+    let stage = Stage::new(script, &[]);
+    let waited = play(async {
+        let begun = tokio::time::Instant::now();
+        let (ended, _) = stage.run().await;
+        assert_eq!(ended.ending, Ending::Failed, "{:?}", stage.story());
+        begun.elapsed().as_secs()
+    });
+    assert_eq!(waited, 30 + 60 + 90 + 120 + 150, "E3");
+}
+
+#[test]
+fn time_in_which_nobody_drove_is_no_working_time() {
+    let script = r#"
+task: Say hello.
+attempts:
+  - replies:
+      - calls: [{name: ask_user, arguments: {question: "Shall I?"}}]
+      - text: Hello.
+"#;
+    let mut stage = Stage::new(script, &[]);
+    stage.policy.limits.max_wall_ms = Some(60_000);
+    play(async {
+        let (mut driver, _sender) = stage.begin().await;
+        driver.hear(stage.script.task.clone()).await.unwrap();
+        driver.run().await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_secs(86_400)).await;
+        driver.hear("Yes.".to_owned()).await.unwrap();
+        let ended = driver.run().await.unwrap().unwrap();
+        assert_eq!(ended.ending, Ending::Claimed, "{:?}", stage.story());
+    });
+}

@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::{Value, json};
 use steersman_agent::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Ending, Entry, Failed,
-    HandedOver, Opened, Prices, Replied, TakenUp, ToolFinished,
+    HandedOver, Opened, Prices, Replied, Side, SideEnded, SidesBegun, TakenUp, ToolFinished,
 };
 use steersman_engine::{
     Action, Decision, Evidence, Intervention, Policy, Reason, Signals, StopReason, TestReport,
@@ -56,6 +56,7 @@ fn entries() -> Vec<Entry> {
         Entry::Said { text: text("Look again."), template: text("re_evaluate"), variant: 1 },
     ];
     entries.extend(later());
+    entries.extend(sides());
     entries
 }
 
@@ -104,6 +105,42 @@ fn later() -> Vec<Entry> {
     ]
 }
 
+fn sides() -> Vec<Entry> {
+    let text = str::to_owned;
+    let side = Side {
+        number: 1,
+        session: text("group-1"),
+        folder: text("/state/attempts/group/1"),
+        stance: text("smallest change"),
+    };
+    vec![
+        Entry::SidesBegun(SidesBegun { sides: vec![side], jobs: 4, all: true }),
+        Entry::SideEnded(Box::new(SideEnded {
+            number: 1,
+            ending: Some(Ending::Complete),
+            why: text("the check proves it"),
+            answer: text("Done."),
+            checked: true,
+            proved: true,
+            tests: Some((0, 3)),
+            files: 2,
+            insertions: 4,
+            deletions: 1,
+            state: text("0123456789abcdef0123456789abcdef01234567"),
+            kept: text("refs/steersman/group/kept/side-1"),
+            patch: text("refs/steersman/group/kept/side-1-patch"),
+            turns: 5,
+            calls: 7,
+            input_tokens: 1000,
+            output_tokens: 50,
+            cost_nanodollars: 3_750_000,
+        })),
+        Entry::SideChosen { number: 1, why: text("the check proves it") },
+        Entry::SideApplied { number: 1 },
+        Entry::SideNotApplied { number: 1, why: text("the folder was changed meanwhile: a") },
+    ]
+}
+
 /// The place of an entry's kind among all; a new kind is a new line here and above.
 const fn place(entry: &Entry) -> usize {
     match entry {
@@ -135,6 +172,11 @@ const fn place(entry: &Entry) -> usize {
         Entry::BestRestored { .. } => 25,
         Entry::BestLost { .. } => 26,
         Entry::Ended(_) => 27,
+        Entry::SidesBegun(_) => 28,
+        Entry::SideEnded(_) => 29,
+        Entry::SideChosen { .. } => 30,
+        Entry::SideApplied { .. } => 31,
+        Entry::SideNotApplied { .. } => 32,
     }
 }
 
@@ -158,6 +200,7 @@ fn opened() -> Opened {
             temperature: Some(0.5),
             prices: Prices { input: 3000, cached_input: 300, output: 15_000 },
             parallel_tool_calls: Some(true),
+            json_calls: true,
         },
         workspace: Some(text("/project")),
         check: Some(text("cargo test")),
@@ -228,7 +271,7 @@ fn without_policy(line: &str) -> Value {
 fn every_kind_of_entry_is_read_as_it_was_written() {
     let entries = entries();
     let places: Vec<usize> = entries.iter().map(place).collect();
-    assert_eq!(places, (0..28).collect::<Vec<_>>(), "an entry of each kind, in order");
+    assert_eq!(places, (0..33).collect::<Vec<_>>(), "an entry of each kind, in order");
 
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/entries.jsonl");
     let lines: Vec<String> =

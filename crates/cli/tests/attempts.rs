@@ -13,8 +13,8 @@ use serde_json::Value;
 
 /// Passes once `done.txt` holds a, b and c; tells its tests as TAP.
 const CHECK: &str = "echo 1..3; n=0; left=0; for w in a b c; do n=$((n+1)); if grep -q $w done.txt \
-                     2>/dev/null; then echo \"ok $n - $w\"; else echo \"not ok $n - $w\"; left=1; fi; \
-                     done; exit $left\n";
+                     2>/dev/null; then echo \"ok $n - $w\"; else echo \"not ok $n - $w\"; left=1; \
+                     fi; done; exit $left\n";
 
 /// A reply that runs a command.
 fn shell(line: &str) -> String {
@@ -112,6 +112,15 @@ fn the_best_by_its_tests_is_taken_if_none_is_proved() {
     assert_eq!(fs::read_to_string(project.join("done.txt")).unwrap(), "a b\n");
     assert!(project.join("more.txt").is_file());
     let entries: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let schema = fs::read_to_string("../../schema/run.schema.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for line in entries
+        .iter()
+        .filter(|line| line["entry"]["entry"].as_str().is_some_and(|kind| kind.starts_with("side")))
+    {
+        assert!(schema.is_valid(line), "{line}");
+    }
     let of = |kind| of_kind(&entries, kind);
     let chosen = of("side_chosen").next().unwrap();
     assert_eq!(chosen["entry"]["number"], 3);

@@ -19,8 +19,8 @@ use crate::message::Message;
 
 /// How long one message may take to be taken.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a good-bye may take.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a good-bye may take, with all that was sent before and is not read yet.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a client is asked whether it is still there.
 const PING_EVERY: Duration = Duration::from_secs(30);
 

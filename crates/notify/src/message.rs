@@ -233,17 +233,20 @@ pub(crate) fn detail(session: &Session, entry: &Entry) -> Option<Value> {
             "why": bounded(&ended.why),
             "answer": bounded(&ended.answer),
         }),
+        Entry::SideEnded(end) => json!({
+            "attempt": end.number,
+            "ending": end.ending().map(steersman_agent::Ending::name),
+            "proved": end.proved,
+        }),
+        Entry::SideChosen { number, why } => json!({"attempt": number, "why": bounded(why)}),
+        Entry::SideNotApplied { number, why } => json!({"attempt": number, "why": bounded(why)}),
+        Entry::SideApplied { number } => json!({"attempt": number}),
         Entry::TurnEnded
+        | Entry::SidesBegun(_)
         | Entry::Checkpointed(_)
         | Entry::CheckpointFailed { .. }
         | Entry::RestoreStarted { .. }
-        | Entry::Mailed { .. }
-        // A group of attempts is not told of: each attempt is a session of its own.
-        | Entry::SidesBegun(_)
-        | Entry::SideEnded(_)
-        | Entry::SideChosen { .. }
-        | Entry::SideApplied { .. }
-        | Entry::SideNotApplied { .. } => return None,
+        | Entry::Mailed { .. } => return None,
     })
 }
 

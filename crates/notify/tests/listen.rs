@@ -290,7 +290,7 @@ fn a_slow_client_is_sent_away_and_the_others_are_told() {
         stage.write(&[opened()]).await;
         let (serving, address) = stage.serve(4).await;
         let socket = TcpSocket::new_v4().unwrap();
-        socket.set_recv_buffer_size(4096).unwrap();
+        socket.set_recv_buffer_size(65_536).unwrap();
         let stream = socket.connect(address.parse().unwrap()).await.unwrap();
         let mut slow = connect_over(stream, &address, "?after=0", None).await.unwrap();
         let mut quick = connect(&address, "?after=0", None).await.unwrap();

@@ -34,6 +34,12 @@ impl Driver {
         }
     }
 
+    /// What people said becomes the user's words.
+    pub(super) async fn tell_notes(&mut self) -> Result<(), DriveError> {
+        let notes = std::mem::take(&mut self.notes);
+        self.write(notes.into_iter().map(|text| Entry::Spoke { text }).collect()).await
+    }
+
     /// What interrupts a step: written down, or the session is left.
     async fn give_up(&mut self, entry: Option<Entry>) -> Result<(), DriveError> {
         match entry {
@@ -44,9 +50,7 @@ impl Driver {
 
     async fn call_model(&mut self, choice: ToolChoice) -> Result<(), DriveError> {
         if !self.notes.is_empty() {
-            let notes = std::mem::take(&mut self.notes);
-            let spoke = notes.into_iter().map(|text| Entry::Spoke { text });
-            return self.write(spoke.collect()).await;
+            return self.tell_notes().await;
         }
         self.write(vec![Entry::CallStarted]).await?;
         let model = Arc::clone(&self.parts.model);
@@ -93,6 +97,8 @@ impl Driver {
                 }
             }
         };
+        // Shared with the session: while it is held, every entry would copy it.
+        drop(messages);
         match outcome {
             Outcome::Done(Ok(answer)) => self.take_answer(answer, &agent).await,
             Outcome::Done(Err(failure)) => self.take_failure(failure).await,
@@ -285,7 +291,7 @@ impl Driver {
             return self.write(vec![Entry::CheckpointFailed { why: NO_FOLDER.to_owned() }]).await;
         };
         // Not watched: it is short, and what it keeps is needed whatever comes.
-        let entry = match site.keep(label).await {
+        let entry = match self.holding(async { site.keep(label).await }).await? {
             Ok(kept) => Entry::Checkpointed(kept),
             Err(why) => Entry::CheckpointFailed { why },
         };
@@ -298,17 +304,16 @@ impl Driver {
         tried: String,
         next: String,
     ) -> Result<(), DriveError> {
-        let (Some(site), Some(first), Some(left)) = (
-            self.parts.site.clone(),
-            self.session.checkpoints().first().cloned(),
-            self.session.left().cloned(),
-        ) else {
+        let (Some(site), Some(first), Some(left)) =
+            (self.parts.site.clone(), self.session.base().cloned(), self.session.left().cloned())
+        else {
             return self.write(vec![Entry::StartOverRefused { why: NO_FOLDER.to_owned() }]).await;
         };
         let state = self.session.engine().state();
         let (number, turns) = (state.attempt, state.turns.saturating_sub(state.attempt_turn));
         self.write(vec![Entry::RestoreStarted { to: first.number }]).await?;
-        let entry = match site.go_back(&left, &first, number).await {
+        let work = async { site.go_back(&left, &first, number).await };
+        let entry = match self.holding(work).await? {
             Err(why) => Entry::StartOverRefused { why },
             Ok(given) => {
                 let (failed, passed) = self.session.outlook().tests.unzip();
@@ -353,7 +358,9 @@ impl Driver {
             return self.write(vec![Entry::BestLost { number, why: NO_FOLDER.to_owned() }]).await;
         };
         let attempt = self.session.engine().state().attempt;
-        let entry = match site.go_back(&left, &best, attempt).await {
+        self.write(vec![Entry::RestoreStarted { to: best.number }]).await?;
+        let work = async { site.go_back(&left, &best, attempt).await };
+        let entry = match self.holding(work).await? {
             Ok(_) => Entry::BestRestored { number },
             Err(why) => Entry::BestLost { number, why },
         };

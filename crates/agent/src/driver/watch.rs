@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use steersman_engine::{Action, Event, Timestamp};
+use steersman_engine::{Action, Event};
 
 use super::{Command, DriveError, Driver};
 use crate::entry::Entry;
@@ -27,6 +27,7 @@ impl Driver {
     ) -> Result<Outcome<T>, DriveError> {
         tokio::pin!(work);
         let deadline = self.deadline();
+        self.hold().await?;
         loop {
             let now_ms = self.parts.clock.now_ms();
             let renewal = now_ms.saturating_add(LEASE_MS / 3);
@@ -49,21 +50,45 @@ impl Driver {
                     if deadline.is_some_and(|deadline| deadline <= now_ms) {
                         return Ok(Outcome::Interrupted(Entry::TimePassed));
                     }
-                    if self.log.renewal_due(now_ms) {
-                        self.log.renew(now_ms).await?;
-                    }
+                    self.hold().await?;
                 }
             }
         }
+    }
+
+    /// Does `work` to its end, whatever is asked for, and keeps the session meanwhile.
+    pub(super) async fn holding<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, DriveError> {
+        tokio::pin!(work);
+        loop {
+            self.hold().await?;
+            let renewal = self.parts.clock.now_ms().saturating_add(LEASE_MS / 3);
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                () = self.parts.clock.until(renewal) => {}
+            }
+        }
+    }
+
+    /// Keeps the session for another while, if it is time to.
+    async fn hold(&mut self) -> Result<(), DriveError> {
+        let now_ms = self.parts.clock.now_ms();
+        if self.log.renewal_due(now_ms) {
+            self.log.renew(now_ms).await?;
+        }
+        Ok(())
     }
 
     /// When the engine wants to be told that time passed; `None` if it would only go on then.
     fn deadline(&self) -> Option<u64> {
         let deadline = self.session.engine().deadline()?;
         let mut probe = self.session.engine().clone();
-        let at = Timestamp(deadline.0.max(self.parts.clock.now_ms()));
-        let acts = probe.handle(at, &Event::TimePassed).action != Action::Continue;
-        acts.then_some(deadline.0)
+        let now = self.session.engine_time(self.parts.clock.now_ms());
+        let acts = probe.handle(deadline.max(now), &Event::TimePassed).action != Action::Continue;
+        acts.then(|| self.session.clock_time(deadline))
     }
 
     /// Takes in what people asked for between two steps.

@@ -13,14 +13,16 @@ use crate::entry::CheckCause;
 impl Session {
     /// A decision was recorded: it holds, also where this program would decide otherwise.
     pub(super) fn carry_out(&mut self, at: Timestamp, recorded: &Decision) {
-        let Phase::Judged { decision, moment } = std::mem::replace(&mut self.phase, Phase::Call)
-        else {
-            return;
-        };
-        if *decision != *recorded {
+        let Phase::Judged { decision, moment } = &self.phase else { return };
+        let moment = *moment;
+        if **decision != *recorded {
             self.differing += 1;
         }
-        let action = if recorded.shadow { Action::Continue } else { recorded.action };
+        // In shadow mode a person's stop and a retry are no advice to hold back.
+        let acts = !recorded.shadow
+            || recorded.action == Action::Retry
+            || recorded.reason == Reason::StopRequested;
+        let action = if acts { recorded.action } else { Action::Continue };
         let why = recorded.reason.to_string();
         self.phase = match action {
             Action::Continue => self.leave_alone(moment, recorded),
@@ -50,7 +52,8 @@ impl Session {
         if failed_reply {
             Arc::make_mut(&mut self.conversation).pop();
         }
-        let until_ms = at.0.saturating_add(decision.delay_ms.unwrap_or(0));
+        let now_ms = at.0.saturating_add(self.away_ms);
+        let until_ms = now_ms.saturating_add(decision.delay_ms.unwrap_or(0));
         Phase::Waiting { until_ms, begun: false }
     }
 
@@ -63,7 +66,7 @@ impl Session {
                 let ending = if passed { Ending::Complete } else { Ending::Refuted };
                 self.close(ending, if passed { PROVED.to_owned() } else { REFUTED.to_owned() })
             }
-            Moment::Check(_) => Phase::Call,
+            Moment::Check(_) => self.go_on_after_word(),
             Moment::Failure => Phase::Closing { ending: Ending::Failed, why: why() },
             Moment::Interrupt => self.interrupted.take().unwrap_or(Phase::Call),
         }
@@ -94,6 +97,7 @@ impl Session {
         match &self.last_check {
             Some(check) if check.passed => self.close(Ending::Complete, PROVED.to_owned()),
             Some(_) => self.close(Ending::Refuted, REFUTED.to_owned()),
+            None if self.opened.check.is_some() && !self.forced => Phase::Check(CheckCause::Claim),
             None => self.close(Ending::Claimed, CLAIMED.to_owned()),
         }
     }

@@ -1,7 +1,7 @@
 //! The calls of the reply under way.
 
-use steersman_engine::tool::{CallFacts, ToolKind};
-use steersman_wire::{Message, Part, ToolSpec};
+use serde_json::Value;
+use steersman_wire::{Message, Part, ToolSpec, parse_arguments};
 
 use crate::control::Control;
 use crate::entry::ToolFinished;
@@ -13,7 +13,7 @@ pub struct OpenCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, as the model wrote them.
+    /// The arguments: a JSON object, or what the model wrote if that is none.
     pub arguments: String,
     /// How far it is.
     pub state: CallState,
@@ -21,9 +21,6 @@ pub struct OpenCall {
     pub control: Option<Control>,
     /// Whether the agent may call a tool of this name.
     pub offered: bool,
-    /// What the engine makes of it: its kind, and whether it changes anything.
-    pub kind: ToolKind,
-    changes: bool,
 }
 
 /// How far a call is.
@@ -47,11 +44,13 @@ impl OpenCall {
         ran && self.control.is_none() && !self.is_harmless()
     }
 
-    /// Whether it only looks: such calls of one reply run side by side.
+    /// Whether it can only look: such calls of one reply run side by side, and need no approval.
+    ///
+    /// Only tools of our own are known to. What a command or a stranger's tool does is guessed from
+    /// its name and arguments, which is good enough for counting and not for letting it pass.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
-        let looks = matches!(self.kind, ToolKind::Read | ToolKind::Search | ToolKind::Plan);
-        looks && !self.changes
+        matches!(self.name.as_str(), "list" | "read" | "search")
     }
 }
 
@@ -62,17 +61,17 @@ pub(super) fn read(message: &Message, tools: &[ToolSpec]) -> Vec<OpenCall> {
         _ => None,
     });
     let open = |(id, name, arguments): (&String, &String, &String)| {
-        let facts = CallFacts::read(name, arguments, None);
+        // Read once: what is judged is what runs, also where a key stands there twice.
+        let read = parse_arguments(arguments);
+        let arguments = read.map_or_else(|_| arguments.clone(), |it| Value::Object(it).to_string());
         let offered = tools.iter().any(|tool| tool.name == *name);
         OpenCall {
             id: id.clone(),
             name: name.clone(),
-            arguments: arguments.clone(),
             state: CallState::Pending,
-            control: if offered { Control::read(name, arguments) } else { None },
+            control: if offered { Control::read(name, &arguments) } else { None },
+            arguments,
             offered,
-            kind: facts.kind,
-            changes: facts.changes,
         }
     };
     calls.map(open).collect()

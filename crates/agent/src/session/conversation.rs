@@ -34,12 +34,17 @@ impl Session {
 
     /// Before the user speaks every call of the conversation must have its result.
     pub(super) fn close_open_calls(&mut self) {
+        self.settle_results();
+        self.calls.clear();
+    }
+
+    /// Every call of the last reply has its result in the conversation.
+    pub(super) fn settle_results(&mut self) {
         let open = matches!(self.conversation.last(), Some(last) if last.role == Role::Assistant)
             && !self.calls.is_empty();
         if open {
             self.put_results();
         }
-        self.calls.clear();
     }
 
     /// Another agent takes over: it sees the conversation so far, and the note at its end.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use steersman_engine::{Event, Timestamp};
+use steersman_engine::{Engine, Event, Timestamp};
 
 use super::{Phase, Session};
 use crate::ending::Ending;
@@ -57,7 +57,9 @@ impl Session {
         } else if better && (passed >= best.passed || check.tests.is_none()) {
             self.take_as_best(failed, passed);
         } else {
-            best.now = Standing::Worse;
+            // More failing and more passing is a check that came further, not a step back.
+            let further = failed > best.failed && passed > best.passed;
+            best.now = if further { Standing::Unknown } else { Standing::Worse };
         }
     }
 
@@ -94,11 +96,12 @@ impl Session {
     /// The workspace was put back to its best state: the agent is told, should it go on.
     pub(super) fn take_best(&mut self, number: u32) {
         self.outlook.best_restored = Some(number);
+        self.restored();
         if let Some(best) = &mut self.best {
             best.now = Standing::Same;
             let (failed, passed) = (best.failed, best.passed);
             self.outlook.tests = Some((failed, passed));
-            self.close_open_calls();
+            self.settle_results();
             self.say(format!(
                 "When the run ended, the workspace was put back to its best state: {failed} tests \
                  failing, {passed} passing. Later changes are not there any more."
@@ -112,6 +115,9 @@ impl Session {
         self.attempts.push(attempt);
         self.outlook.attempt = self.engine.state().attempt;
         Arc::make_mut(&mut self.conversation).truncate(self.kept_messages);
+        for words in self.spoken.clone() {
+            self.say(words);
+        }
         let words = self.ledger();
         self.say(words);
         self.calls.clear();
@@ -121,6 +127,19 @@ impl Session {
         self.last_check = None;
         self.stand(Standing::Unknown);
         self.phase = Phase::Call;
+        self.restored();
+    }
+
+    /// What was being restored is restored, or is not going to be. What the user said meanwhile is
+    /// heard now.
+    pub(super) fn restored(&mut self) {
+        self.restoring = false;
+        if !self.unheard.is_empty() {
+            for words in std::mem::take(&mut self.unheard) {
+                self.say(words);
+            }
+            self.go_on();
+        }
     }
 
     /// The workspace could not be restored: the agent is told, and goes on as it is.
@@ -131,12 +150,21 @@ impl Session {
              an approach that differs in kind."
         ));
         self.phase = Phase::Call;
+        self.forbid_start_over();
+        self.restored();
+    }
+
+    /// The engine must not ask again for what cannot be done.
+    fn forbid_start_over(&mut self) {
+        let mut state = self.engine.state().clone();
+        state.info.can_start_over = false;
+        self.engine = Engine::resume(self.engine.policy().clone(), state);
     }
 
     /// Whether another attempt may begin.
     pub(super) fn may_start_over(&self) -> Result<(), String> {
         let most = self.engine.policy().tests.max_attempts;
-        if self.opened.workspace.is_none() || self.checkpoints.is_empty() {
+        if self.opened.workspace.is_none() || self.base.is_none() {
             return Err("there is no state of a workspace to go back to".to_owned());
         }
         if self.engine.state().attempt >= most {

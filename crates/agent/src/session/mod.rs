@@ -112,6 +112,18 @@ pub struct Session {
     pub(crate) handed: Option<String>,
     /// The state that is about to be left for another one, once it is kept.
     pub(crate) left: Option<Checkpointed>,
+    /// The number of the checkpoint that a start-over goes back to.
+    pub(crate) base: Option<u32>,
+    /// The workspace is between two states.
+    pub(crate) restoring: bool,
+    /// What the user said while it was, to be heard when it is not any more.
+    pub(crate) unheard: Vec<String>,
+    /// What the user said since the task, for the next attempt.
+    pub(crate) spoken: Vec<String>,
+    /// Milliseconds in which nobody drove the session.
+    pub(crate) away_ms: u64,
+    /// When the last entry was written.
+    pub(crate) last_ms: u64,
     /// The state before the run could not be kept: nothing can be restored.
     pub(crate) unkept: bool,
     /// Model calls in a row that failed.
@@ -188,6 +200,12 @@ impl Session {
             held: None,
             handed: None,
             left: None,
+            base: None,
+            restoring: false,
+            unheard: Vec::new(),
+            spoken: Vec::new(),
+            away_ms: 0,
+            last_ms: 0,
             unkept: false,
             failures: 0,
             heard: None,
@@ -202,11 +220,19 @@ impl Session {
     /// The entry cannot follow: it opens the session once more.
     pub fn fold(&mut self, at_ms: u64, entry: &Entry) -> Result<(), FoldError> {
         self.seq += 1;
-        let at = Timestamp(at_ms);
+        let left_for_ms = at_ms.saturating_sub(self.last_ms);
+        self.last_ms = at_ms;
+        let waits = matches!(entry, Entry::Spoke { .. }) && self.phase == Phase::Ended;
+        if waits || matches!(entry, Entry::TakenUp(_)) {
+            // Nobody worked: for the engine no time passes.
+            self.away_ms = self.away_ms.saturating_add(left_for_ms);
+        }
+        let at = self.engine_time(at_ms);
         match entry {
             Entry::Opened(_) => return Err(FoldError::OpenedTwice(self.seq)),
             Entry::TakenUp(_) => calls::mark_interrupted(&mut self.calls),
-            Entry::CallStarted | Entry::CheckStarted { .. } | Entry::RestoreStarted { .. } => {}
+            Entry::CallStarted | Entry::CheckStarted { .. } => {}
+            Entry::RestoreStarted { .. } => self.restoring = true,
             Entry::Spoke { text } => self.hear(at, text),
             Entry::Replied(replied) => self.take_reply(at, replied),
             Entry::CallFailed(failed) => {
@@ -243,7 +269,10 @@ impl Session {
             Entry::HandedOver(handed) => self.hand_over(handed),
             Entry::CheckpointFailed { why } => self.miss_checkpoint(why),
             Entry::BestRestored { number } => self.take_best(*number),
-            Entry::BestLost { number, .. } => self.outlook.best_restored = Some(*number),
+            Entry::BestLost { number, .. } => {
+                self.outlook.best_restored = Some(*number);
+                self.restored();
+            }
             Entry::Ended(ended) => {
                 self.outlook.ended(ended);
                 self.phase = Phase::Ended;
@@ -259,13 +288,33 @@ impl Session {
     }
 
     fn hear(&mut self, at: Timestamp, text: &str) {
+        let again = self.phase == Phase::Ended;
         self.engine.handle(at, &Event::UserSpoke(UserMessage { text: text.into() }));
+        if self.restoring {
+            // The workspace is between two states: it comes to one of them first.
+            self.unheard.push(text.to_owned());
+            return;
+        }
         self.close_open_calls();
         self.say(text.to_owned());
         if self.kept_messages == 0 {
-            self.kept_messages = self.conversation.len();
             self.outlook.task = text.to_owned();
         }
+        if self.kept_messages == 0 || again {
+            // From here on this is what a start-over goes back to.
+            self.kept_messages = self.conversation.len();
+            self.spoken.clear();
+            self.base = None;
+            self.best = None;
+            self.checkpoint_due = None;
+        } else {
+            self.spoken.push(text.to_owned());
+        }
+        self.go_on();
+    }
+
+    /// The run goes on after a word of the user.
+    fn go_on(&mut self) {
         self.forced = false;
         self.outlook.forced_because = None;
         self.outlook.best_restored = None;
@@ -296,7 +345,7 @@ impl Session {
         {
             self.restarting = Some(asked.clone());
         }
-        if !call.control.as_ref().is_some_and(Control::yields) {
+        if !control::yields(&self.calls) {
             let event = ToolResult {
                 call_id: result.call_id.as_str().into(),
                 content: result.content.as_str().into(),
@@ -350,7 +399,9 @@ impl Session {
 
     fn interrupt(&mut self, at: Timestamp, event: &Event<'_>) {
         let decision = self.engine.handle(at, event);
-        if self.phase == Phase::Ended || self.phase == Phase::AwaitingUser {
+        // A run that closes keeps its ending.
+        let over = matches!(self.phase, Phase::Ended | Phase::AwaitingUser | Phase::Closing { .. });
+        if over {
             return;
         }
         if decision.action == Action::Continue {
@@ -366,16 +417,15 @@ impl Session {
     }
 
     fn take_checkpoint(&mut self, checkpoint: &Checkpointed) {
-        let before_leaving = matches!(self.phase, Phase::Restoring { .. } | Phase::Closing { .. });
-        if self.checkpoint_due == Some(ledger::BEST) && !before_leaving {
-            if let Some(best) = &mut self.best {
-                best.checkpoint = Some(checkpoint.number);
-            }
+        if self.checkpoint_due.take() == Some(ledger::BEST)
+            && let Some(best) = &mut self.best
+        {
+            best.checkpoint = Some(checkpoint.number);
         }
         if matches!(self.phase, Phase::Restoring { .. } | Phase::Closing { .. }) {
             self.left = Some(checkpoint.clone());
-        } else {
-            self.checkpoint_due = None;
+        } else if self.base.is_none() {
+            self.base = Some(checkpoint.number);
         }
         self.checkpoints.push(checkpoint.clone());
     }
@@ -388,7 +438,7 @@ impl Session {
             Phase::Closing { .. } => return self.best = None,
             _ => {}
         }
-        if self.checkpoints.is_empty() {
+        if self.base.is_none() {
             self.unkept = true;
         }
         if self.checkpoint_due.take() == Some(ledger::BEST) {
@@ -454,6 +504,31 @@ impl Session {
         &self.conversation
     }
 
+    /// The state of the workspace that a start-over goes back to; `None` until it is kept.
+    #[must_use]
+    pub fn base(&self) -> Option<&Checkpointed> {
+        let base = self.base?;
+        self.checkpoints.iter().find(|kept| kept.number == base)
+    }
+
+    /// Whether the workspace is between two states.
+    #[must_use]
+    pub const fn is_restoring(&self) -> bool {
+        self.restoring
+    }
+
+    /// A moment as the engine takes it: without the time in which nobody drove the session.
+    #[must_use]
+    pub const fn engine_time(&self, at_ms: u64) -> Timestamp {
+        Timestamp(at_ms.saturating_sub(self.away_ms))
+    }
+
+    /// A moment of the engine as the clock shows it.
+    #[must_use]
+    pub const fn clock_time(&self, at: Timestamp) -> u64 {
+        at.0.saturating_add(self.away_ms)
+    }
+
     /// The kept state that is about to be left for another one; `None` if none is.
     #[must_use]
     pub const fn left(&self) -> Option<&Checkpointed> {
@@ -500,12 +575,6 @@ impl Session {
     #[must_use]
     pub const fn differing(&self) -> u32 {
         self.differing
-    }
-
-    /// The attempts side by side that this session is the group of; `None` if it is of none.
-    #[must_use]
-    pub const fn sides(&self) -> Option<&Sides> {
-        self.sides.as_ref()
     }
 
     /// The letters of the session.

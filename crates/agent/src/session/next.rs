@@ -70,7 +70,7 @@ pub struct ToolRun {
     pub call_id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, as the model wrote them.
+    /// The arguments: a JSON object, or what the model wrote if that is none.
     pub arguments: String,
     /// Whether it only looks.
     pub harmless: bool,
@@ -118,7 +118,7 @@ impl Session {
 
     fn next_call(&self) -> Step {
         if self.opened.workspace.is_some() {
-            if self.checkpoints.is_empty() && !self.unkept {
+            if self.base.is_none() && !self.unkept {
                 return Step::Checkpoint { label: "before the run" };
             }
             if let Some(label) = self.checkpoint_due {

@@ -5,6 +5,12 @@ use crate::entry::Entry;
 use crate::sides::{SideEnded, Sides};
 
 impl Session {
+    /// The attempts side by side that this session is the group of; `None` if it is of none.
+    #[must_use]
+    pub const fn sides(&self) -> Option<&Sides> {
+        self.sides.as_ref()
+    }
+
     /// Takes in what the journal says of attempts side by side.
     pub(super) fn take_side(&mut self, entry: &Entry) {
         match entry {

@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::json;
 use steersman_agent::Ending;
 use steersman_engine::Action;
+use steersman_prompt::{AllowRule, Approval, ApprovalMode};
 use steersman_scripted_server::{Reply, ScriptedServer};
 use steersman_upstream::{Deadlines, Format};
 use steersman_wire::{Message, Part};
@@ -118,6 +119,28 @@ async fn slips_in_arguments_are_forgiven() {
     for arguments in written {
         let (left, place) = play(&[], vec![calls(&[("1", "write", arguments)])]).await;
         assert_eq!(place.read("new.txt"), "two\nlines", "{arguments} {:?}", left.results());
+    }
+}
+
+#[tokio::test]
+async fn what_is_approved_is_what_runs() {
+    let written = [
+        r#"{"command": "cat a.txt", "command": "touch made"}"#,
+        r#"{"command": "touch made", "command": "touch made"}"#,
+        "```json\n{\"command\": \"touch made\"}\n```",
+        r#""{\"command\": \"touch made\"}""#,
+        "{\"command\": \"cat a.txt\ntouch made\"}",
+        r#"{"command": "cat a.txt > made"}"#,
+        r#"{"COMMAND": "cat a.txt", "command": "touch made"}"#,
+    ];
+    for arguments in written {
+        let mut place = Place::with(&[("a.txt", "alpha")]);
+        let allow = vec![AllowRule::parse("shell(cat *)").unwrap()];
+        place.approval = Approval { mode: ApprovalMode::AllowList, allow };
+        let says = Says::these([calls(&[("1", "shell", arguments)])]);
+        let left = place.run(says, "Make it.").await;
+        assert!(!place.path("made").exists(), "{arguments}");
+        assert!(left.results()[0].0, "{arguments} {:?}", left.results());
     }
 }
 

@@ -68,6 +68,11 @@ async fn objects_become_calls_and_go_back_as_objects() {
                 assert_eq!(request.body["tools"], Value::Null, "{label}");
                 let names = &schema(format, &request.body)["properties"]["tool"]["enum"];
                 assert_eq!(*names, json!(["read", "edit", "finish"]), "{label} {}", request.body);
+                let takes = &schema(format, &request.body)["properties"]["with"]["anyOf"];
+                let needs = |at: usize| takes[at]["required"].clone();
+                assert_eq!(needs(0), json!(["path"]), "{label} {takes}");
+                assert_eq!(needs(1), json!(["path", "old", "new"]), "{label} {takes}");
+                assert_eq!(needs(2), json!(["summary"]), "{label} {takes}");
             }
             let sent = requests[1].body.to_string();
             let object = json!({"thought": "I look first.", "tool": "read",

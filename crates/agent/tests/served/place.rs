@@ -107,6 +107,7 @@ pub(crate) struct Place {
     pub(crate) check: Option<String>,
     pub(crate) agent: AgentSetup,
     pub(crate) stream: bool,
+    pub(crate) approval: Approval,
     store: Arc<dyn Store>,
     id: SessionId,
 }
@@ -191,6 +192,7 @@ impl Place {
             check: None,
             agent,
             stream: false,
+            approval: Approval { mode: ApprovalMode::Auto, ..Approval::default() },
             store: Arc::new(MemoryStore::default()),
             id: "served".parse().unwrap(),
         }
@@ -230,7 +232,7 @@ impl Place {
         let shell = Arc::new(Shell::new(&workspace, ShellOptions::default()).unwrap());
         let kept = self.dir.path().join("kept");
         let kept = Checkpoints::open(&workspace, self.id.as_str(), &kept).unwrap();
-        let approval = Approval { mode: ApprovalMode::Auto, ..Approval::default() };
+        let approval = self.approval.clone();
         let root = workspace.root().to_owned();
         let site = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
         let tools = WorkTools::new(workspace, shell, Arc::new(approval), Vec::new());

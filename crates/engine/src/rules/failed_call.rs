@@ -36,7 +36,12 @@ fn failed_reply(state: &State, policy: &Policy) -> Option<Verdict> {
     if !failed {
         return None;
     }
-    retry_verdict(state, policy, None)
+    let stop = || {
+        let (failures, stop) = (state.call_failures, state.turn.stop);
+        let reason = Reason::CallFailed { failures, status: None, stop };
+        Verdict::new(Force::Do(Action::Stop), reason)
+    };
+    Some(retry_verdict(state, policy, None).unwrap_or_else(stop))
 }
 
 /// The retry that is due; `None` if all were used or the server asks for too long a wait.

@@ -31,7 +31,7 @@ static PENDING: Phrases<(), 32> = Phrases::of(&[
 impl State {
     pub(super) fn take_reply(&mut self, reply: &Reply<'_>, policy: &Policy) {
         self.turns = self.turns.saturating_add(reply.messages.max(1));
-        self.call_failures = 0;
+        self.call_failures = if failed(reply) { self.call_failures.saturating_add(1) } else { 0 };
         self.check.claimed = false;
         self.used.waiting = false;
         self.used.add(&reply.usage);
@@ -83,9 +83,15 @@ impl State {
             !policy.continuation.protocol.require_explicit_signal && reply.tool_calls.is_empty();
         let fallback = || if patterns { protocol::patterns(&reply.text) } else { None };
         let signal = explicit.or_else(fallback);
+        // Who works goes on without being asked to: only talk that goes on is counted.
+        let works = reply
+            .tool_calls
+            .iter()
+            .any(|call| protocol::read_call(&call.name, &call.arguments).is_none());
         let continuations = &mut self.continuations;
         continuations.signal = signal;
         match signal {
+            _ if works => continuations.count = 0,
             Some(protocol::Status::Continue) => {
                 if continuations.count == 0 {
                     continuations.since = self.used.now;
@@ -95,6 +101,15 @@ impl State {
             Some(protocol::Status::Terminate) => continuations.count = 0,
             None => {}
         }
+    }
+}
+
+/// Whether a reply says of itself that the call failed, and holds nothing to go on with.
+fn failed(reply: &Reply<'_>) -> bool {
+    match reply.stop {
+        Some(StopReason::Error) => reply.tool_calls.is_empty(),
+        Some(StopReason::Unknown) => reply.tool_calls.is_empty() && reply.text.trim().is_empty(),
+        _ => false,
     }
 }
 

@@ -135,8 +135,8 @@ fn apart(place: &Place, id: &SessionId, plan: &Plan) -> Result<std::path::PathBu
     if copies.starts_with(&plan.workspace) {
         let _ = std::fs::remove_dir(&copies);
         return Err(format!(
-            "the copies for --attempts would lie inside of the folder they are copies of: {}; name a \
-             folder elsewhere with --state DIR",
+            "the copies for --attempts would lie inside of the folder they are copies of: {}; name \
+             a folder elsewhere with --state DIR",
             copies.display()
         ));
     }

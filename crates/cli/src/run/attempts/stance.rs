@@ -8,8 +8,8 @@ const STANCES: &[(&str, &str)] = &[
     ),
     (
         "from the cause",
-        "Find out first why things are as they are: reproduce it, follow the data through the code, \
-         and change what lies at the root.",
+        "Find out first why things are as they are: reproduce it, follow the data through the \
+         code, and change what lies at the root.",
     ),
     (
         "redesign",
@@ -18,28 +18,28 @@ const STANCES: &[(&str, &str)] = &[
     ),
     (
         "tests first",
-        "Begin with the tests: work out from them, one by one, what exactly is demanded, before you \
-         change anything.",
+        "Begin with the tests: work out from them, one by one, what exactly is demanded, before \
+         you change anything.",
     ),
     (
         "interfaces first",
-        "Begin with types and interfaces: settle what they have to be, then fill in what lies behind \
-         them.",
+        "Begin with types and interfaces: settle what they have to be, then fill in what lies \
+         behind them.",
     ),
     (
         "known pattern",
-        "Look for a known algorithm, a library that is already there, or a pattern in this code that \
-         solves it, and use that.",
+        "Look for a known algorithm, a library that is already there, or a pattern in this code \
+         that solves it, and use that.",
     ),
     (
         "simplify first",
-        "Simplify first: take away what stands in the way, then make the change where it has become \
-         easy.",
+        "Simplify first: take away what stands in the way, then make the change where it has \
+         become easy.",
     ),
     (
         "anew beside the old",
-        "Write the part anew beside the old one, make it work there, then switch over and remove the \
-         old one.",
+        "Write the part anew beside the old one, make it work there, then switch over and remove \
+         the old one.",
     ),
 ];
 
@@ -56,11 +56,11 @@ pub(super) fn told(task: &str, number: u32, all: u32) -> String {
         ""
     };
     format!(
-        "{task}\n\n---\nThis is attempt {number} of {all} at this task. They are made side by side, each \
-         in a copy of the project of its own, and the best one by the check is taken. Approaches \
-         that differ in kind are worth more than the same one {all} times. Yours: {}{again} If that does \
-         not fit the task, take another approach that the other attempts are unlikely to take. \
-         Nobody answers questions.",
+        "{task}\n\n---\nThis is attempt {number} of {all} at this task. They are made side by \
+         side, each in a copy of the project of its own, and the best one by the check is taken. \
+         Approaches that differ in kind are worth more than the same one {all} times. Yours: \
+         {}{again} If that does not fit the task, take another approach that the other attempts \
+         are unlikely to take. Nobody answers questions.",
         of(number).1
     )
 }
