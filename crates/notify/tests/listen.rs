@@ -1,5 +1,7 @@
 //! Clients over real loopback connections.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
