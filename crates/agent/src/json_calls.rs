@@ -1,7 +1,8 @@
 //! Calls as structured output, for models that cannot call tools (C2, C7).
 //!
 //! The model is asked for one JSON object per reply that names a tool and its arguments. The object
-//! becomes an ordinary call, stands as such in the journal, and goes back to the model as the object
+//! becomes an ordinary call, stands as such in the journal, and goes back to the model as the
+//! object
 //! it was. Nothing else of the runtime knows of it.
 
 use std::fmt::Write as _;

@@ -56,8 +56,8 @@ pub struct Told {
 /// How a session stands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
-    /// What it does: `starting`, `thinking`, `tools`, `checking`, `restoring`, `waiting`, `deciding`
-    /// or `ended`.
+    /// What it does: `starting`, `thinking`, `tools`, `checking`, `restoring`, `waiting`,
+    /// `deciding` or `ended`.
     pub status: &'static str,
     /// The agent that acts.
     pub agent: String,

@@ -1,5 +1,12 @@
 //! Clients over real loopback connections.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot set up its case must fail"
+)]
+
 use std::sync::Arc;
 use std::time::Duration;
 
