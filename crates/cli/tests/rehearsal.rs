@@ -19,8 +19,10 @@ fn steady(text: &str) -> String {
     for group in lines.chunk_by_mut(|a, b| is_result(a) && is_result(b)) {
         group.sort();
     }
-    let confined = |line: &&String| !line.starts_with("commands ");
-    lines.iter().filter(confined).map(|line| format!("{line}\n")).collect()
+    // How commands are held and where states are kept depends on the machine.
+    let depends =
+        |line: &&String| line.starts_with("commands ") || line.starts_with("checkpoints ");
+    lines.iter().filter(|line| !depends(line)).map(|line| format!("{line}\n")).collect()
 }
 
 fn without_tokens(line: &str) -> String {

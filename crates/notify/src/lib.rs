@@ -1,8 +1,7 @@
 //! Tells the progress of a session over WebSocket while it goes on.
 //!
-//! A [`Feed`] follows the journal of one session and makes a [`Message`] of each entry that
-//! matters;
-//! a [`Door`] lets clients in and sends them the messages of a feed. Nothing is told that is not in
+//! A [`Feed`] follows the journal of one session and makes a [`Message`] of what matters in it;
+//! a [`Door`] lets clients in and sends them the messages. Nothing is told that is not in
 //! the journal, so a client that comes back misses nothing, and one that is slow holds nothing up.
 //!
 //! The messages are described in `docs/progress.md`.
