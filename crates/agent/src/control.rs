@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use steersman_engine::classify::{self, Intent};
 use steersman_engine::protocol::{self, Status};
 use steersman_engine::{Reply, ToolCall};
 use steersman_wire::{Part, ToolSpec, parse_arguments};
@@ -166,7 +167,13 @@ pub(crate) fn event<'a>(replied: &'a Replied, calls: &'a [OpenCall]) -> Reply<'a
     }
     for call in calls.iter().filter(|_| yielding) {
         match &call.control {
-            Some(Control::Finish(finish)) => push(&mut text, &finish.summary),
+            Some(Control::Finish(finish)) => {
+                push(&mut text, &finish.summary);
+                if classify::intent(&text) == Intent::AsksUser {
+                    // Who asks calls `ask_user`: this is a claim, however it is put.
+                    push(&mut text, "The task is done.");
+                }
+            }
             Some(Control::AskUser(ask)) => push(&mut text, &ask.question),
             _ => {}
         }

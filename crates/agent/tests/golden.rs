@@ -286,7 +286,7 @@ fn every_kind_of_entry_is_read_as_it_was_written() {
         assert_eq!(without_policy(old), without_policy(new), "{hint}");
         let mut read: Entry = serde_json::from_str(old).unwrap();
         if let Entry::Opened(opened) = &mut read {
-            opened.policy = Box::default();
+            *opened.policy = Policy::default();
         }
         assert_eq!(read, *entry);
         assert_eq!(without_policy(old)["entry"], entry.kind());

@@ -1,5 +1,12 @@
 //! A session survives the end of its process at any moment.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot set up its case must fail"
+)]
+
 mod stage;
 
 use std::sync::Arc;

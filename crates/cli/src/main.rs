@@ -45,7 +45,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Take an agent to its end; without arguments, play a rehearsal
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// List, show, take up, stop, say something to, move and delete sessions
     Sessions(sessions::SessionsArgs),
     /// Judge recorded agent runs: where they got stuck, what would have been decided

@@ -78,7 +78,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "contradicted_claim",
-        "You say it is done, but the last check failed ({tests}). Look at the failure, fix its \
+        "You say it is done, but the last check failed{tests}. Look at the failure, fix its \
          cause, run the check again, and report only what it shows.{check}",
     ),
     (
@@ -248,7 +248,7 @@ fn parameter(name: &str, reason: &Reason, evidence: &Evidence, state: &State) ->
         "approaches" if state.approaches.is_empty() => String::new(),
         "approaches" => format!(" Tried so far: {}.", state.approaches.join("; ")),
         "tests" => state.tests.last.map_or_else(String::new, |last| {
-            format!("{} failing, {} passing", last.failed, last.passed)
+            format!(" ({} failing, {} passing)", last.failed, last.passed)
         }),
         "check" if state.check.excerpt.is_empty() => String::new(),
         "check" => format!("\n\n{}", state.check.excerpt),

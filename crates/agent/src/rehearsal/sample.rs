@@ -26,7 +26,7 @@ pub enum SampleError {
         known: String,
     },
     /// A file of the project could not be written.
-    #[error("the project of the rehearsal cannot be written to {path}: {source}", path = path.display())]
+    #[error("the rehearsal's project cannot be written to {path}: {source}", path = path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -32,14 +32,14 @@ pub struct Script {
     /// Milliseconds that each reply takes, so that a person can follow. Default 0.
     #[serde(default)]
     pub reply_ms: u64,
-    /// What the agent says in each attempt, the first one first; the last part holds for all further
-    /// attempts.
+    /// What the agent says in each attempt, the first one first; the last part holds for all
+    /// further attempts.
     pub attempts: Vec<Part>,
     /// What the agent says to a message of Steersman, by the name of its text. Default: it goes on
     /// as if nothing had been said.
     #[serde(default)]
     pub on: Vec<Reaction>,
-    /// What differs in each of several attempts side by side, the first one first. Default: nothing.
+    /// What differs in each of several attempts side by side, the first one first. Default: none.
     #[serde(default)]
     pub sides: Vec<SidePart>,
 }

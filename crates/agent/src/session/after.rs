@@ -23,7 +23,7 @@ impl Session {
             || recorded.action == Action::Retry
             || recorded.reason == Reason::StopRequested;
         let action = if acts { recorded.action } else { Action::Continue };
-        let why = recorded.reason.to_string();
+        let why = self.why(&recorded.reason);
         self.phase = match action {
             Action::Continue => self.leave_alone(moment, recorded),
             Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate => self.go_on_after_word(),
@@ -36,6 +36,16 @@ impl Session {
             Action::StartOver => Phase::Restoring { why },
             Action::Stop => Phase::Closing { ending: ending_of(&recorded.reason), why },
         };
+    }
+
+    /// A reason as a sentence; of a failed call also what the server said.
+    fn why(&self, reason: &Reason) -> String {
+        match reason {
+            Reason::CallFailed { .. } if !self.last_failure.is_empty() => {
+                format!("{reason}: {}", self.last_failure)
+            }
+            _ => reason.to_string(),
+        }
     }
 
     /// After a word to the agent: it goes on, unless it asked for another attempt itself.
@@ -58,7 +68,7 @@ impl Session {
     }
 
     fn leave_alone(&mut self, moment: Moment, decision: &Decision) -> Phase {
-        let why = || decision.reason.to_string();
+        let why = || self.why(&decision.reason);
         match moment {
             Moment::Turn => self.after_turn(decision),
             Moment::Check(CheckCause::Claim) => {

@@ -146,8 +146,8 @@ impl Session {
     pub(super) fn refuse_start_over(&mut self, why: &str) {
         self.restarting = None;
         self.say(format!(
-            "The workspace could not be restored: {why}. Nothing was changed. Go on from here, with \
-             an approach that differs in kind."
+            "The workspace could not be restored: {why}. Nothing was changed. Go on from here, \
+             with an approach that differs in kind."
         ));
         self.phase = Phase::Call;
         self.forbid_start_over();
@@ -178,8 +178,8 @@ impl Session {
         let number = self.engine.state().attempt;
         let most = self.engine.policy().tests.max_attempts;
         let mut text = format!(
-            "Attempt {number} of {most} begins. The workspace is as it was before the task. What was \
-             tried before and did not lead to the goal:"
+            "Attempt {number} of {most} begins. The workspace is as it was before the task. What \
+             was tried before and did not lead to the goal:"
         );
         for attempt in &self.attempts {
             let _ = write!(text, "\n\n{}", describe(attempt));

@@ -13,6 +13,7 @@ mod next;
 mod outlook;
 mod prune;
 mod side;
+mod view;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use steersman_engine::{
     Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
 };
 use steersman_prompt::Mailbox;
-use steersman_wire::{Message, Role};
+use steersman_wire::Message;
 
 pub use calls::{CallState, OpenCall, make_ids_unique};
 pub use next::{Step, ToolRun};
@@ -36,6 +37,9 @@ use crate::entry::{
     ToolFinished,
 };
 use crate::sides::Sides;
+
+/// Bytes of a server's message that are shown when a run ends by it.
+const FAILURE_SHOWN: usize = 300;
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +132,8 @@ pub struct Session {
     pub(crate) unkept: bool,
     /// Model calls in a row that failed.
     pub(crate) failures: u32,
+    /// What the server said of the last one, shortened.
+    pub(crate) last_failure: String,
     /// The name of what was said to the agent since its last reply.
     pub(crate) heard: Option<String>,
     /// Unread mail that the agent was told of.
@@ -208,6 +214,7 @@ impl Session {
             last_ms: 0,
             unkept: false,
             failures: 0,
+            last_failure: String::new(),
             heard: None,
             mail_told: 0,
             sides: None,
@@ -237,6 +244,9 @@ impl Session {
             Entry::Replied(replied) => self.take_reply(at, replied),
             Entry::CallFailed(failed) => {
                 self.failures = self.failures.saturating_add(1);
+                let message = failed.message.lines().next().unwrap_or_default();
+                let end = message.floor_char_boundary(FAILURE_SHOWN);
+                message[..end].clone_into(&mut self.last_failure);
                 let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
                 self.judged(decision, Moment::Failure);
             }
@@ -331,6 +341,7 @@ impl Session {
         self.restarting = None;
         self.held = None;
         self.failures = 0;
+        self.last_failure.clear();
         self.heard = None;
         self.left = None;
         Arc::make_mut(&mut self.conversation).push(replied.message.clone());
@@ -446,140 +457,8 @@ impl Session {
         }
     }
 
-    /// Model calls in a row that failed.
-    #[must_use]
-    pub const fn failures(&self) -> u32 {
-        self.failures
-    }
-
-    /// The name of what was said to the agent since its last reply; `None` if nothing.
-    #[must_use]
-    pub fn heard(&self) -> Option<&str> {
-        self.heard.as_deref()
-    }
-
-    /// The text of the last reply; empty if there is none.
-    #[must_use]
-    pub fn last_words(&self) -> String {
-        let said = self.calls.iter().find_map(|call| match &call.control {
-            Some(Control::Finish(finish)) => Some(finish.summary.clone()),
-            Some(Control::AskUser(ask)) => Some(ask.question.clone()),
-            _ => None,
-        });
-        let reply = self.conversation.iter().rev().find(|message| message.role == Role::Assistant);
-        let text = reply.map(|reply| reply.text().into_owned()).unwrap_or_default();
-        match said {
-            Some(said) if text.trim().is_empty() => said,
-            Some(said) => format!("{text}\n{said}"),
-            None => text,
-        }
-    }
-
     /// Appends a user message to the conversation.
     pub(crate) fn say(&mut self, text: String) {
         Arc::make_mut(&mut self.conversation).push(Message::user(text));
-    }
-
-    /// What was set up when the session began.
-    #[must_use]
-    pub const fn opened(&self) -> &Opened {
-        &self.opened
-    }
-
-    /// The engine, with what it knows of the run.
-    #[must_use]
-    pub const fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    /// The agent that acts now.
-    #[must_use]
-    pub const fn agent(&self) -> &Arc<AgentSetup> {
-        &self.agent
-    }
-
-    /// What the model is shown next, without the system prompt.
-    #[must_use]
-    pub const fn conversation(&self) -> &Arc<Vec<Message>> {
-        &self.conversation
-    }
-
-    /// The state of the workspace that a start-over goes back to; `None` until it is kept.
-    #[must_use]
-    pub fn base(&self) -> Option<&Checkpointed> {
-        let base = self.base?;
-        self.checkpoints.iter().find(|kept| kept.number == base)
-    }
-
-    /// Whether the workspace is between two states.
-    #[must_use]
-    pub const fn is_restoring(&self) -> bool {
-        self.restoring
-    }
-
-    /// A moment as the engine takes it: without the time in which nobody drove the session.
-    #[must_use]
-    pub const fn engine_time(&self, at_ms: u64) -> Timestamp {
-        Timestamp(at_ms.saturating_sub(self.away_ms))
-    }
-
-    /// A moment of the engine as the clock shows it.
-    #[must_use]
-    pub const fn clock_time(&self, at: Timestamp) -> u64 {
-        at.0.saturating_add(self.away_ms)
-    }
-
-    /// The kept state that is about to be left for another one; `None` if none is.
-    #[must_use]
-    pub const fn left(&self) -> Option<&Checkpointed> {
-        self.left.as_ref()
-    }
-
-    /// The calls of the last reply.
-    #[must_use]
-    pub fn calls(&self) -> &[OpenCall] {
-        &self.calls
-    }
-
-    /// The attempts that were given up.
-    #[must_use]
-    pub fn attempts(&self) -> &[Attempt] {
-        &self.attempts
-    }
-
-    /// The restorable states of the workspace, the first one first.
-    #[must_use]
-    pub fn checkpoints(&self) -> &[Checkpointed] {
-        &self.checkpoints
-    }
-
-    /// How the run ended; `None` while it goes on.
-    #[must_use]
-    pub const fn ended(&self) -> Option<&Ended> {
-        self.ended.as_ref()
-    }
-
-    /// What a person sees of the session at a glance.
-    #[must_use]
-    pub const fn outlook(&self) -> &Outlook {
-        &self.outlook
-    }
-
-    /// The sequence number of the last entry.
-    #[must_use]
-    pub const fn seq(&self) -> u64 {
-        self.seq
-    }
-
-    /// Decisions that came out differently from what the journal says.
-    #[must_use]
-    pub const fn differing(&self) -> u32 {
-        self.differing
-    }
-
-    /// The letters of the session.
-    #[must_use]
-    pub const fn mail(&self) -> &Mailbox {
-        &self.mail
     }
 }

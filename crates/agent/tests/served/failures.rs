@@ -116,7 +116,7 @@ async fn answers_that_break_are_asked_for_again() {
     };
     for (format, stream) in FORMATS {
         for reply in [&cut, &late, &stall] {
-            let found = play(format, stream, &[reply.clone()], short).await;
+            let found = play(format, stream, std::slice::from_ref(reply), short).await;
             assert_eq!(found, answered(&DELAYS[..1]), "{format}, streamed: {stream}, {reply:?}");
         }
     }
@@ -241,7 +241,7 @@ async fn stop_reasons_are_retried_as_document_e_says() {
             for (at, word) in words.iter().enumerate() {
                 let reply = Reply::text("It is 42.").stop(word);
                 let found = play(format, stream, &[reply], Deadlines::default()).await;
-                // Of a reply with a text only `error` is asked for again.
+                // Of a reply with text only `error` is asked for again; `length` is told to go on.
                 let wanted = answered(if at == 4 { &DELAYS[..1] } else { &[] });
                 assert_eq!(found, wanted, "{format}, streamed: {stream}, {word}");
             }

@@ -72,7 +72,7 @@ async fn paths_out_of_the_folder_are_refused() {
 
 #[tokio::test]
 async fn arguments_that_are_not_what_a_tool_takes_run_nothing() {
-    let deep = format!("{}{}", r#"{"path":"#.repeat(1), "[".repeat(1 << 20));
+    let deep = format!("{}{}", r#"{"path":"#, "[".repeat(1 << 20));
     let wide = json!({"path": "a.txt", "content": "x".repeat(1 << 20), "extra": 1}).to_string();
     let bad = [
         r#"{"path": "new.txt", "content": "half"#,

@@ -15,8 +15,8 @@ use crate::config::pair;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
-was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, failed 7 \
-(the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: go on with \
+was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, \
+failed 7 (the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: go on with \
 `steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments."
 )]
 pub(crate) struct RunArgs {
@@ -128,7 +128,12 @@ impl From<Calls> for ToolCalls {
 #[derive(Debug, Args)]
 pub(crate) struct BreadthArgs {
     /// Attempts side by side, each in a copy of the folder; the check picks the best
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), default_value_t = 1)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=16),
+        default_value_t = 1
+    )]
     pub(super) attempts: u32,
     /// How many attempts work at a time; default: all, but no more than 4
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use steersman_agent::rehearsal::{Script, ScriptedModel};
 use steersman_agent::tools::{Foreign, WorkSite, WorkTools};
 use steersman_agent::{
-    Command, JsonCalls, Model, Models, Opened, Parts, Roster, ServedModel, Site, SystemClock,
+    Command, JsonCalls, Model, ModelCall, Models, Opened, Parts, Roster, ServedModel, Site,
+    SystemClock, Work,
 };
 use steersman_store::SessionId;
 use steersman_upstream::{Client, Deadlines, Endpoint, Options};
+use steersman_wire::{Answer, Delta, Failure, FailureKind};
 use steersman_workspace::{Checkpoints, Confinement, Shell, ShellOptions, Workspace};
 use tokio::sync::mpsc;
 
@@ -70,7 +72,7 @@ pub(super) fn crew(
     let tools = WorkTools::new(workspace, shell, approver, foreign);
     let (commands, receiver) = mpsc::channel(64);
     let parts = Parts {
-        model: model_of(recall)?,
+        model: model_of(recall, &opened.agent.name)?,
         tools: Arc::new(tools),
         site: Some(site),
         agents: team.roster,
@@ -82,8 +84,8 @@ pub(super) fn crew(
     Ok(Crew { parts, commands, confinement, storage })
 }
 
-/// The model, or the models of several agents.
-fn model_of(recall: &Recall) -> Result<Arc<dyn Model>, String> {
+/// The model, or the models of several agents; `acting` is the one that goes on.
+fn model_of(recall: &Recall, acting: &str) -> Result<Arc<dyn Model>, String> {
     if let Some(text) = &recall.rehearsal {
         let script = Script::parse("the script of the session", text);
         let script = script.map_err(|error| error.to_string())?;
@@ -93,22 +95,37 @@ fn model_of(recall: &Recall) -> Result<Arc<dyn Model>, String> {
     let client = Client::new(&Options::from_env()).map_err(|error| error.to_string())?;
     let mut by_agent: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
     for (agent, served) in &recall.by_agent {
-        // A key that is missing for an agent that may never act is no reason not to begin.
-        if let Ok(model) = served_model(&client, served) {
-            by_agent.insert(agent.clone(), model);
-        }
+        let model = match served_model(&client, served) {
+            Ok(model) => model,
+            Err(why) if agent == acting => return Err(why),
+            // What is missing for an agent that may never act is no reason not to begin; and no
+            // other agent's server is told what was meant for this one.
+            Err(why) => Arc::new(NoModel(why)),
+        };
+        by_agent.insert(agent.clone(), model);
     }
-    let default = match &recall.model {
+    let default: Arc<dyn Model> = match &recall.model {
         Some(served) => served_model(&client, served)?,
-        None => match by_agent.values().next() {
-            Some(model) => Arc::clone(model),
-            None => match recall.by_agent.values().next() {
-                Some(served) => served_model(&client, served)?,
-                None => return Err("the session names no model".to_owned()),
-            },
-        },
+        None if by_agent.contains_key(acting) => {
+            Arc::new(NoModel("no model is configured for this agent".to_owned()))
+        }
+        None => return Err("the session names no model".to_owned()),
     };
     Ok(Arc::new(Models::new(default, by_agent)))
+}
+
+/// In place of a model that cannot be asked, and why.
+struct NoModel(String);
+
+impl Model for NoModel {
+    fn reply<'a>(
+        &'a self,
+        _: ModelCall<'a>,
+        _: &'a mut (dyn FnMut(&Delta) + Send),
+    ) -> Work<'a, Result<Answer, Failure>> {
+        let failure = Failure::new(FailureKind::Authentication, &self.0);
+        Box::pin(std::future::ready(Err(failure)))
+    }
 }
 
 fn served_model(client: &Client, served: &ServedBy) -> Result<Arc<dyn Model>, String> {

@@ -9,7 +9,8 @@ use steersman_agent::rehearsal::{Sample, Script};
 use steersman_agent::{AgentSetup, Circumstances, Entry, Opened, Roster, VERSION, discover_check};
 use steersman_engine::Policy;
 use steersman_prompt::{
-    ApprovalMode, CheckChoice, CheckUse, PromptSystem, Registry, Template, TemplateChoice, choose,
+    ApprovalMode, CheckChoice, CheckUse, Library, PromptSystem, Registry, Template, TemplateChoice,
+    choose,
 };
 use steersman_store::SessionId;
 use steersman_wire::Format;
@@ -159,19 +160,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     let agent = registry.agent(&name).map_err(|error| error.to_string())?.clone();
     let (model, own) = models(args, &registry, &name)?;
 
-    let template = match (args.template.as_deref(), &agent.template) {
-        (Some("none"), _) | (None, TemplateChoice::None) => None,
-        (Some(named), _) => Some(named.to_owned()),
-        (None, TemplateChoice::Named(named)) => Some(named.clone()),
-        (None, TemplateChoice::Auto) => choose(&task, library.templates()).map(|choice| {
-            notices.push(format!("template {choice}"));
-            choice.template.name().to_owned()
-        }),
-    };
-    let template = match template {
-        Some(named) => Some(library.template(&named).map_err(|error| error.to_string())?.clone()),
-        None => None,
-    };
+    let template = template_of(args, &agent.template, &task, &library, &mut notices)?;
     let check = check_of(args, &agent.check, template.as_deref(), &workspace, &mut notices);
 
     let project = super::policy(args.policy.as_deref(), &[], &mut notices)?;
@@ -193,6 +182,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     let recall = Recall {
         rehearsal: None,
         model,
+        model_name: args.model.name.clone(),
         by_agent: own,
         approval: approval_of(args).unwrap_or(agent.approval.mode),
         allow,
@@ -223,6 +213,28 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     Ok(Plan { task, workspace, agent, roster, policy, check, recall, servers, notices })
 }
 
+/// The template of the task: the one that is named, else the one that suits it.
+fn template_of(
+    args: &RunArgs,
+    agent: &TemplateChoice,
+    task: &str,
+    library: &Library,
+    notices: &mut Vec<String>,
+) -> Result<Option<Arc<Template>>, String> {
+    let named = match (args.template.as_deref(), agent) {
+        (Some("none"), _) | (None, TemplateChoice::None) => return Ok(None),
+        (Some(named), _) => named,
+        (None, TemplateChoice::Named(named)) => named,
+        (None, TemplateChoice::Auto) => {
+            let Some(choice) = choose(task, library.templates()) else { return Ok(None) };
+            notices.push(format!("template {choice}"));
+            return Ok(Some(Arc::clone(choice.template)));
+        }
+    };
+    let found = library.template(named).map_err(|error| error.to_string())?;
+    Ok(Some(Arc::clone(found)))
+}
+
 fn approval_of(args: &RunArgs) -> Option<ApprovalMode> {
     args.approve.map(|approve| match approve {
         Approve::Confined => ApprovalMode::Confined,
@@ -242,7 +254,7 @@ pub(super) async fn recalled(
 ) -> Result<Team, String> {
     let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
     let around = |template: Option<Arc<Template>>, servers: &Servers| Circumstances {
-        model: opened.agent.model.clone(),
+        model: recall.model_name.clone().unwrap_or_else(|| opened.agent.model.clone()),
         check: opened.check.clone(),
         workspace: opened.workspace.clone(),
         tool_calls: recall.tool_calls,

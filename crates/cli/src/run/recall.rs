@@ -18,6 +18,8 @@ pub(crate) struct Recall {
     pub(crate) rehearsal: Option<String>,
     /// The model of agents that name none.
     pub(crate) model: Option<ServedBy>,
+    /// Its name, as its server knows it.
+    pub(crate) model_name: Option<String>,
     /// Models of agents that have their own.
     pub(crate) by_agent: BTreeMap<String, ServedBy>,
     /// When it asks: `ask`, `allow_list` or `auto`.

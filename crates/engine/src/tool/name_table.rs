@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Action,
     /// A wrapper around another tool.
     Wrapper,
-    /// Keys typed into a running program; none is a look at its output.
+    /// Keys typed into a program; none is a look at its output.
     Stdin,
 }
 

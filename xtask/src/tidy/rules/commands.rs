@@ -64,7 +64,9 @@ fn check_cargo(tree: &Tree, arguments: &[&str]) -> Option<String> {
 
 /// A verb of the `steersman` command and its long options.
 fn check_verb(tree: &Tree, arguments: &[&str]) -> Option<String> {
-    let plain = arguments.iter().take_while(|word| !word.starts_with('-')).count();
+    // A quoted text is the reader's own words.
+    let is_plain = |word: &&&str| !word.starts_with(['-', '"', '\'']);
+    let plain = arguments.iter().take_while(is_plain).count();
     let (words, rest) = arguments.split_at(plain);
     if words.is_empty() {
         return None;

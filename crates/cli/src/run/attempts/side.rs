@@ -105,6 +105,9 @@ fn never_begun(side: &Side) -> SideEnded {
     SideEnded { number: side.number, why: "it was not begun".to_owned(), ..SideEnded::default() }
 }
 
+/// What drives a side, its folder, and how it is told something.
+type Unpacked = (steersman_agent::Parts, Arc<dyn Site>, mpsc::Sender<Command>);
+
 impl Bench {
     /// Whether a side has no journal yet.
     async fn is_new(&self, side: &Side) -> Result<bool, String> {
@@ -217,10 +220,7 @@ impl Bench {
     }
 
     /// What drives a side; how it is held is told once for all.
-    fn unpack(
-        &self,
-        crew: Crew,
-    ) -> Result<(steersman_agent::Parts, Arc<dyn Site>, mpsc::Sender<Command>), String> {
+    fn unpack(&self, crew: Crew) -> Result<Unpacked, String> {
         if !self.told.swap(true, Ordering::AcqRel) {
             self.face.confined(&crew.confinement, &crew.storage);
         }

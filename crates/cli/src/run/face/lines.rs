@@ -1,7 +1,7 @@
 //! A run as lines: one for each thing that matters.
 
 use steersman_agent::control::{FINISH, RUN_CHECK};
-use steersman_agent::{CallState, CheckCause, Entry, OpenCall, Session, ToolFinished};
+use steersman_agent::{CallState, CheckCause, Entry, OpenCall, Replied, Session, ToolFinished};
 use steersman_engine::{Action, Decision};
 use steersman_wire::Part;
 
@@ -34,19 +34,7 @@ impl Lines {
     /// What an entry is to a person; empty if it is nothing.
     pub(crate) fn tell(&self, session: &Session, at_ms: u64, entry: &Entry) -> Vec<String> {
         match entry {
-            Entry::Replied(replied) => {
-                let text = replied.message.text();
-                let mut lines = vec![self.turn(session)];
-                if !text.trim().is_empty() {
-                    lines.push(self.line("  ", Tone::Plain, &text));
-                }
-                for part in &replied.message.parts {
-                    if let Part::ToolCall { name, arguments, .. } = part {
-                        lines.push(self.line("  → ", Tone::Plain, &call(name, arguments)));
-                    }
-                }
-                lines
-            }
+            Entry::Replied(replied) => self.reply(session, replied),
             Entry::ToolFinished(result) => self.result(session, result),
             Entry::CallFailed(failed) => {
                 let status = failed.status.map_or(String::new(), |code| format!("HTTP {code} "));
@@ -75,6 +63,16 @@ impl Lines {
             Entry::Said { text, .. } => {
                 self.whole("    “", Tone::Warn, &format!("{}”", text.trim()))
             }
+            Entry::StopRequested { who } => {
+                vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))]
+            }
+            entry => self.folder(entry),
+        }
+    }
+
+    /// What became of the folder and the conversation.
+    fn folder(&self, entry: &Entry) -> Vec<String> {
+        match entry {
             Entry::StartedOver(attempt) => {
                 let changed = match attempt.files.len() {
                     0 => "nothing was changed".to_owned(),
@@ -121,6 +119,13 @@ impl Lines {
             Entry::BestLost { why, .. } => {
                 vec![self.line("! ", Tone::Bad, &format!("the best state is not restored: {why}"))]
             }
+            entry => self.side(entry),
+        }
+    }
+
+    /// What became of attempts side by side.
+    fn side(&self, entry: &Entry) -> Vec<String> {
+        match entry {
             Entry::SidesBegun(begun) => {
                 let what = format!(
                     "{} side by side, {} at a time",
@@ -158,11 +163,22 @@ impl Lines {
                 let what = format!("the folder is not as attempt {number} left it: {why}");
                 vec![self.line("⇉ ", Tone::Bad, &what)]
             }
-            Entry::StopRequested { who } => {
-                vec![self.line("■ ", Tone::Bad, &format!("{who} stops the run"))]
-            }
             _ => Vec::new(),
         }
+    }
+
+    fn reply(&self, session: &Session, replied: &Replied) -> Vec<String> {
+        let text = replied.message.text();
+        let mut lines = vec![self.turn(session)];
+        if !text.trim().is_empty() {
+            lines.push(self.line("  ", Tone::Plain, &text));
+        }
+        for part in &replied.message.parts {
+            if let Part::ToolCall { name, arguments, .. } = part {
+                lines.push(self.line("  → ", Tone::Plain, &call(name, arguments)));
+            }
+        }
+        lines
     }
 
     fn turn(&self, session: &Session) -> String {
