@@ -21,12 +21,13 @@ fn main() {
     if let ["serve", log] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         return serve(Path::new(log));
     }
-    let checks: [(&str, fn()); 5] = [
+    let checks: [(&str, fn()); 6] = [
         ("tools_of_servers_are_called", tools_of_servers_are_called),
         ("a_run_goes_on_without_a_server", a_run_goes_on_without_a_server),
         ("a_required_server_has_to_start", a_required_server_has_to_start),
         ("calls_need_approval", calls_need_approval),
         ("ctrl_c_ends_servers", ctrl_c_ends_servers),
+        ("each_attempt_has_servers_of_its_own", each_attempt_has_servers_of_its_own),
     ];
     let mut out = std::io::stdout();
     for (name, check) in checks {
@@ -192,6 +193,31 @@ fn calls_need_approval() {
     let done = run(&folder, &["--approve", "allow-list", "--allow", "mcp__it__*"]);
     let [allowed, ..] = &results(&done.out)[..] else { unreachable!() };
     assert!(!allowed.1, "{allowed:?}");
+
+    let folder = stage("mcp-confined", &["mcp__it__echo", "read"]);
+    let done = run(&folder, &["--approve", "confined"]);
+    let [refused, ..] = &results(&done.out)[..] else { unreachable!() };
+    assert!(refused.1 && refused.0.starts_with("This call needs the user"), "{refused:?}");
+    assert!(!log(&folder).contains("echoes"), "confinement does not hold servers");
+}
+
+fn each_attempt_has_servers_of_its_own() {
+    let folder = stage("mcp-attempts", &["mcp__it__echo"]);
+    fs::create_dir(folder.join("project")).unwrap();
+    let more = ["-C", "project", "--check", "true", "--attempts", "2", "--all"];
+    let done = run(&folder, &more);
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    let echoes: Vec<_> =
+        results(&done.out).into_iter().filter(|(text, _)| text.ends_with("k3y")).collect();
+    assert_eq!(echoes.len(), 2, "{}", done.out);
+    let log = log(&folder);
+    let count = |word: &str| log.lines().filter(|line| line.starts_with(word)).count();
+    // One more is asked what it offers, before the attempts begin.
+    assert_eq!((count("begins"), count("ends")), (3, 3), "{log}");
+
+    let done = run(&folder, &[&more[..], &["--listen", "127.0.0.1:0"]].concat());
+    assert_eq!(done.code, Some(1), "{}", done.out);
+    assert!(done.err.contains("--listen tells of one run"), "{}", done.err);
 }
 
 fn ctrl_c_ends_servers() {
@@ -202,6 +228,10 @@ fn ctrl_c_ends_servers() {
     interrupt(&child);
     assert_eq!(end_of(&mut child), Some(130));
     assert!(is_gone(&folder));
+
+    let stopped = run_in(&folder, "sessions", &["stop", "last", "--state", "state"]);
+    assert_eq!(stopped.code, Some(6), "{}{}", stopped.out, stopped.err);
+    assert_eq!(log(&folder).matches("begins").count(), 1, "nobody needs a server to stop");
 }
 
 fn interrupt(child: &Child) {

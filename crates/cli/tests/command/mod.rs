@@ -24,6 +24,8 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
 pub(crate) fn command(folder: &Path, verb: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
     command.arg(verb).args(args).current_dir(folder).stdin(Stdio::null());
+    // Confined commands may not write where these tests are built.
+    command.env_remove("CARGO_TARGET_DIR");
     // The policy must be the built-in one whoever runs the tests.
     command.env("XDG_CONFIG_HOME", folder).env("HOME", folder).env_remove("NO_COLOR");
     command
