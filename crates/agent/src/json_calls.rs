@@ -2,8 +2,7 @@
 //!
 //! The model is asked for one JSON object per reply that names a tool and its arguments. The object
 //! becomes an ordinary call, stands as such in the journal, and goes back to the model as the
-//! object
-//! it was. Nothing else of the runtime knows of it.
+//! object it was. Nothing else of the runtime knows of it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
