@@ -241,7 +241,7 @@ async fn stop_reasons_are_retried_as_document_e_says() {
             for (at, word) in words.iter().enumerate() {
                 let reply = Reply::text("It is 42.").stop(word);
                 let found = play(format, stream, &[reply], Deadlines::default()).await;
-                // Of a reply with text only `error` is asked for again; `length` is told to go on.
+                // Of a reply with a text only `error` is asked for again.
                 let wanted = answered(if at == 4 { &DELAYS[..1] } else { &[] });
                 assert_eq!(found, wanted, "{format}, streamed: {stream}, {word}");
             }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use steersman_agent::tools::{Approver, Refused, Verdict, judge};
 use steersman_agent::{ToolRun, Work};
-use steersman_prompt::{AllowRule, Approval};
+use steersman_prompt::{AllowRule, Approval, ApprovalMode};
 use tokio::sync::Mutex;
 
 use super::face::Below;
-use super::mcp::PREFIX;
 use crate::screen::Screen;
 use crate::text::{hang, plain};
 
@@ -29,43 +28,35 @@ pub(super) fn rules(texts: &[String]) -> Result<Vec<AllowRule>, String> {
 
 /// Whoever approves calls in this run.
 ///
-/// `confined` says whether commands are held in the workspace. Tools of other programs never are;
-/// `read_only` are those of them that are said to change nothing.
+/// `read_only` are tools of other programs that are said to change nothing.
 pub(super) fn approver(
     approval: Approval,
-    confined: bool,
     read_only: BTreeSet<String>,
     below: Option<Arc<Below>>,
 ) -> Arc<dyn Approver> {
-    let outside = approval.clone().settled(false);
-    let approval = approval.settled(confined);
-    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    Arc::new(Judge { approval, outside, read_only, terminal, below })
+    let asks = approval.mode == ApprovalMode::Ask;
+    if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        Arc::new(AtTerminal { approval, read_only, below })
+    } else {
+        Arc::new(approval)
+    }
 }
 
 /// One question at a time, whichever session asks.
 static ASKING: Mutex<()> = Mutex::const_new(());
 
-/// Goes by the list, and asks at the terminal where the list leaves it to a person.
-struct Judge {
+/// Asks at the terminal.
+struct AtTerminal {
     approval: Approval,
-    /// For tools of other programs.
-    outside: Approval,
     read_only: BTreeSet<String>,
-    terminal: bool,
     below: Option<Arc<Below>>,
 }
 
-impl Approver for Judge {
+impl Approver for AtTerminal {
     fn approve<'a>(&'a self, run: &'a ToolRun) -> Work<'a, Verdict> {
         Box::pin(async move {
-            let outside = run.name.starts_with(PREFIX);
-            let approval = if outside { &self.outside } else { &self.approval };
-            if let Some(verdict) = judge(approval, run) {
+            if let Some(verdict) = judge(&self.approval, run) {
                 return verdict;
-            }
-            if !self.terminal {
-                return Verdict::Refused(Refused::NobodyToAsk);
             }
             let _one_at_a_time = ASKING.lock().await;
             let mut quiet = Quiet::new(self.below.clone());

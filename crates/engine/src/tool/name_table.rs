@@ -48,7 +48,6 @@ const fn tool(kind: ToolKind, shape: Shape, changes: bool) -> Tool {
 
 /// A tool nobody knows.
 pub(super) const UNKNOWN: Tool = tool(ToolKind::Other, Shape::Action, false);
-
 const READ: Tool = tool(ToolKind::Read, Shape::Plain, false);
 pub(super) const SEARCH: Tool = tool(ToolKind::Search, Shape::Plain, false);
 pub(super) const EDIT: Tool = tool(ToolKind::Edit, Shape::Replace, true);
