@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use steersman_agent::tools::{Approver, Refused, Verdict, judge};
 use steersman_agent::{ToolRun, Work};
-use steersman_prompt::{AllowRule, Approval, ApprovalMode};
+use steersman_prompt::{AllowRule, Approval};
 use tokio::sync::Mutex;
 
 use super::face::Below;
+use super::mcp::PREFIX;
 use crate::screen::Screen;
 use crate::text::{hang, plain};
 
@@ -28,35 +29,43 @@ pub(super) fn rules(texts: &[String]) -> Result<Vec<AllowRule>, String> {
 
 /// Whoever approves calls in this run.
 ///
-/// `read_only` are tools of other programs that are said to change nothing.
+/// `confined` says whether commands are held in the workspace. Tools of other programs never are;
+/// `read_only` are those of them that are said to change nothing.
 pub(super) fn approver(
     approval: Approval,
+    confined: bool,
     read_only: BTreeSet<String>,
     below: Option<Arc<Below>>,
 ) -> Arc<dyn Approver> {
-    let asks = approval.mode == ApprovalMode::Ask;
-    if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        Arc::new(AtTerminal { approval, read_only, below })
-    } else {
-        Arc::new(approval)
-    }
+    let outside = approval.clone().settled(false);
+    let approval = approval.settled(confined);
+    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    Arc::new(Judge { approval, outside, read_only, terminal, below })
 }
 
 /// One question at a time, whichever session asks.
 static ASKING: Mutex<()> = Mutex::const_new(());
 
-/// Asks at the terminal.
-struct AtTerminal {
+/// Goes by the list, and asks at the terminal where the list leaves it to a person.
+struct Judge {
     approval: Approval,
+    /// For tools of other programs.
+    outside: Approval,
     read_only: BTreeSet<String>,
+    terminal: bool,
     below: Option<Arc<Below>>,
 }
 
-impl Approver for AtTerminal {
+impl Approver for Judge {
     fn approve<'a>(&'a self, run: &'a ToolRun) -> Work<'a, Verdict> {
         Box::pin(async move {
-            if let Some(verdict) = judge(&self.approval, run) {
+            let outside = run.name.starts_with(PREFIX);
+            let approval = if outside { &self.outside } else { &self.approval };
+            if let Some(verdict) = judge(approval, run) {
                 return verdict;
+            }
+            if !self.terminal {
+                return Verdict::Refused(Refused::NobodyToAsk);
             }
             let _one_at_a_time = ASKING.lock().await;
             let mut quiet = Quiet::new(self.below.clone());

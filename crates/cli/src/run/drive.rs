@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use steersman_agent::{
-    Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, SystemClock,
+    Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, Session, SystemClock,
 };
 use steersman_notify::{Door, Feed, QUEUE};
 use steersman_store::{Head, News, SessionId, Store, StoreError};
@@ -99,7 +99,6 @@ pub(crate) fn take_up(
     let store = place.open()?;
     let face = Face::new(Look::of(show, colour), id, place);
     block_on(async {
-        let door = door(show).await?;
         let log = Log::take(Arc::clone(&store), id.clone(), SystemClock.now_ms()).await;
         let log = log.map_err(|error| held_by(place, error))?;
         let session = steersman_agent::read(&*store, id, |_, _, _| ()).await;
@@ -118,34 +117,68 @@ pub(crate) fn take_up(
                 ),
             });
         }
-        let opened: Opened = session.opened().clone();
-        let recall: Recall = serde_json::from_value(opened.extra.clone())
-            .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let mut notices = Vec::new();
-        let acting = session.agent().name.clone();
-        let team = plan::recalled(&opened, &recall, &acting, &mut notices).await?;
-        let servers = Arc::clone(&team.servers);
-        let stops = matches!(first, First::Stop(_));
-        let recall = if stops { recall.without_model() } else { recall };
-        let crew = crew(&opened, &recall, team, face.watching(), place, id)?;
-        face.taken_up(&session, &notices);
-        let Crew { parts, commands, .. } = crew;
-        if let First::Stop(who) = &first {
-            // Heard before the next step is taken.
-            let _ = commands.try_send(Command::Stop { who: who.clone() });
-        }
-        let done = attended(&store, id, commands, door, async {
-            let taken = Driver::take_up(log, session, parts).await;
-            let mut driver = taken.map_err(|error| error.to_string())?;
-            if let First::Say(said) = first {
-                driver.hear(said).await.map_err(|error| error.to_string())?;
+        let door = match door(show).await {
+            Ok(door) => door,
+            Err(why) => {
+                log.release().await.map_err(|error| error.to_string())?;
+                return Err(why);
             }
-            conclude(driver, &face).await
-        });
-        let done = done.await;
-        servers.close().await;
-        done
+        };
+        go_on(log, session, (&store, place), (&face, door), first).await
     })
+}
+
+/// Drives a session that was taken, once it is known that there is something to do.
+async fn go_on(
+    log: Log,
+    session: Session,
+    (store, place): (&Arc<dyn Store>, &Place),
+    (face, door): (&Face, Option<Door>),
+    first: First,
+) -> Result<ExitCode, String> {
+    let id = log.id().clone();
+    let opened: Opened = session.opened().clone();
+    let recall: Recall = serde_json::from_value(opened.extra.clone())
+        .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
+    let mut notices = Vec::new();
+    let stops = matches!(first, First::Stop(_));
+    let acting = (!stops).then_some(session.agent().name.as_str());
+    let team = plan::recalled(&opened, &recall, acting, &mut notices).await?;
+    let servers = Arc::clone(&team.servers);
+    let recall = if stops { recall.without_model() } else { recall };
+    let crew = crew(&opened, &recall, team, face.watching(), place, &id)?;
+    face.taken_up(&session, &notices);
+    let Crew { parts, commands, .. } = crew;
+    if let First::Stop(who) = &first {
+        // Heard before the next step is taken.
+        let _ = commands.try_send(Command::Stop { who: who.clone() });
+    }
+    let done = attended(store, &id, commands, door, async {
+        let taken = Driver::take_up(log, session, parts).await;
+        let mut driver = taken.map_err(|error| error.to_string())?;
+        if let First::Say(said) = first {
+            driver.hear(said).await.map_err(|error| error.to_string())?;
+        }
+        conclude(driver, face).await
+    });
+    let done = done.await;
+    servers.close().await;
+    done
+}
+
+/// Why a session cannot be taken, and what can be done about it.
+fn held_by(place: &Place, error: LogError) -> String {
+    match &error {
+        LogError::Store(StoreError::Held { id, owner, .. }) => {
+            let process = steersman_agent::process_of(owner)
+                .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            format!(
+                "session {id} is being driven by {process}; to end it: {}",
+                place.hint("stop", id)
+            )
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Where progress is told, if anywhere.
@@ -165,32 +198,19 @@ async fn attended(
     work: impl Future<Output = Result<ExitCode, String>>,
 ) -> Result<ExitCode, String> {
     let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
-    let abandon = Arc::new(Notify::new());
-    let _listening = listen(Arc::clone(store), id.clone(), commands, Some(Arc::clone(&abandon)));
+    let listening = listen(Arc::clone(store), id.clone(), commands);
     let done = tokio::select! {
         done = work => done,
         // What runs is ended with the work that is dropped.
-        () = abandon.notified() => return Ok(ExitCode::from(LEFT)),
+        () = listening.abandoned() => {
+            end_commands();
+            return Ok(ExitCode::from(LEFT));
+        }
     };
     if let Some(serving) = serving {
         serving.close().await;
     }
     done
-}
-
-/// Why a session cannot be taken, and what can be done about it.
-fn held_by(place: &Place, error: LogError) -> String {
-    match &error {
-        LogError::Store(StoreError::Held { id, owner, .. }) => {
-            let process = steersman_agent::process_of(owner)
-                .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-            format!(
-                "session {id} is being driven by {process}; to end it: {}",
-                place.hint("stop", id)
-            )
-        }
-        _ => error.to_string(),
-    }
 }
 
 /// Drives to the end and says how it was.
@@ -217,30 +237,36 @@ async fn conclude(mut driver: Driver, face: &Face) -> Result<ExitCode, String> {
 }
 
 /// Passes on what people ask for: Ctrl-C here, `steersman sessions stop` elsewhere. Ends when
-/// dropped. The second Ctrl-C is told to `abandon`; `None` ends the program.
-pub(super) fn listen(
-    store: Arc<dyn Store>,
-    id: SessionId,
-    to: mpsc::Sender<Command>,
-    abandon: Option<Arc<Notify>>,
-) -> Listening {
-    let keys = tokio::spawn(hear_keys(to.clone(), abandon));
+/// dropped.
+pub(super) fn listen(store: Arc<dyn Store>, id: SessionId, to: mpsc::Sender<Command>) -> Listening {
+    let abandon = Arc::new(Notify::new());
+    let keys = tokio::spawn(hear_keys(to.clone(), Arc::clone(&abandon)));
     let controls = tokio::spawn(hear_controls(store, id, to));
-    Listening(vec![keys, controls])
+    Listening { tasks: vec![keys, controls], abandon }
 }
 
-/// Ends tasks when dropped.
-pub(super) struct Listening(Vec<tokio::task::JoinHandle<()>>);
+/// Whoever listens to people.
+pub(super) struct Listening {
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+    abandon: Arc<Notify>,
+}
+
+impl Listening {
+    /// Returns when everything is to be dropped at once.
+    pub(super) async fn abandoned(&self) {
+        self.abandon.notified().await;
+    }
+}
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.0.iter().for_each(tokio::task::JoinHandle::abort);
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 
 /// The first Ctrl-C leaves the session as it is, the second drops everything at once, and the
 /// third ends the program whatever it does.
-async fn hear_keys(to: mpsc::Sender<Command>, abandon: Option<Arc<Notify>>) {
+async fn hear_keys(to: mpsc::Sender<Command>, abandon: Arc<Notify>) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -252,17 +278,22 @@ async fn hear_keys(to: mpsc::Sender<Command>, abandon: Option<Arc<Notify>>) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if asked == 0 {
-            let _ = to.send(Command::Leave).await;
-            continue;
-        }
-        // Nobody waits for the commands under way any more.
-        steersman_workspace::end_commands_of(std::process::id());
-        match &abandon {
-            Some(abandon) if asked == 1 => abandon.notify_one(),
-            _ => std::process::exit(i32::from(LEFT)),
+        match asked {
+            0 => {
+                let _ = to.send(Command::Leave).await;
+            }
+            1 => abandon.notify_one(),
+            _ => {
+                end_commands();
+                std::process::exit(i32::from(LEFT));
+            }
         }
     }
+}
+
+/// Ends the commands under way: nobody waits for them any more.
+pub(super) fn end_commands() {
+    steersman_workspace::end_commands_of(std::process::id());
 }
 
 /// What other processes ask for stands in the store.

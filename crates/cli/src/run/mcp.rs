@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::face::count;
 
 /// How the names of all these tools begin.
-const PREFIX: &str = "mcp__";
+pub(super) const PREFIX: &str = "mcp__";
 
 /// The longest time limit of a call that is passed on, in milliseconds: one hour.
 const MAX_TIMEOUT_MS: u64 = 3_600_000;

@@ -66,9 +66,9 @@ pub(super) fn crew(
     let storage = kept.storage().to_string();
     let site: Arc<dyn Site> = Arc::new(WorkSite::new(Arc::clone(&shell), Arc::new(kept)));
     let confined = matches!(confinement, Confinement::Landlock { .. });
-    let approval = recall.approval()?.settled(confined);
-    let approver = approver(approval, team.servers.read_only(), watching.below);
-    let foreign: Vec<Box<dyn Foreign>> = vec![Box::new(Tools(Arc::clone(&team.servers)))];
+    let read_only = team.servers.read_only();
+    let approver = approver(recall.approval()?, confined, read_only, watching.below);
+    let foreign: Vec<Box<dyn Foreign>> = vec![Box::new(Tools(team.servers))];
     let tools = WorkTools::new(workspace, shell, approver, foreign);
     let (commands, receiver) = mpsc::channel(64);
     let parts = Parts {

@@ -244,11 +244,12 @@ fn approval_of(args: &RunArgs) -> Option<ApprovalMode> {
     })
 }
 
-/// The agents of a session that is taken up again.
+/// Who acts in a session that is taken up again, beginning with `acting`; `None` if nobody acts any
+/// more: no server is started then.
 pub(super) async fn recalled(
     opened: &Opened,
     recall: &Recall,
-    agent: &str,
+    acting: Option<&str>,
     notices: &mut Vec<String>,
 ) -> Result<Team, String> {
     let folder = opened.workspace.as_deref().unwrap_or(&recall.project);
@@ -264,7 +265,10 @@ pub(super) async fn recalled(
     };
     if recall.rehearsal.is_some() {
         let registry = Registry::built_in().map_err(|error| error.to_string())?;
-        let servers = servers(None, recall, Path::new(folder), notices).await?;
+        let servers = match acting {
+            Some(_) => servers(None, recall, Path::new(folder), notices).await?,
+            None => Arc::default(),
+        };
         let roster = Roster::new(registry, PromptSystem::built_in(), around(None, &servers));
         return Ok(Team { roster: Arc::new(roster), servers });
     }
@@ -276,7 +280,12 @@ pub(super) async fn recalled(
         Some(name) => Some(library.template(name).map_err(|error| error.to_string())?.clone()),
         None => None,
     };
-    let servers = servers(Some((&registry, agent)), recall, Path::new(folder), notices).await?;
+    let servers = match acting {
+        Some(agent) => {
+            servers(Some((&registry, agent)), recall, Path::new(folder), notices).await?
+        }
+        None => Arc::default(),
+    };
     let roster = Arc::new(Roster::new(registry, prompts, around(template, &servers)));
     Ok(Team { roster, servers })
 }

@@ -14,7 +14,7 @@ use steersman_store::SessionId;
 use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::task::JoinSet;
 
-use super::super::drive::{LEFT, listen};
+use super::super::drive::{LEFT, end_commands, listen};
 use super::super::face::Face;
 use super::super::place::Place;
 use super::super::recall::Recall;
@@ -155,7 +155,7 @@ impl Group {
         }
         let bench = Arc::new(self.bench(&sides, original, first)?);
         let (commands, mut asked) = mpsc::channel(64);
-        let _listening = listen(Arc::clone(self.log.store()), self.id.clone(), commands, None);
+        let listening = listen(Arc::clone(self.log.store()), self.id.clone(), commands);
         let (orders, _) = broadcast::channel(64);
         let mut set = JoinSet::new();
         for side in open {
@@ -183,6 +183,11 @@ impl Group {
                 },
                 Some(command) = asked.recv() => { let _ = orders.send(command); }
                 _ = renewal.tick() => self.renew().await?,
+                () = listening.abandoned() => {
+                    set.shutdown().await;
+                    end_commands();
+                    return Ok(Rest::Left);
+                }
             }
         }
         match failed {

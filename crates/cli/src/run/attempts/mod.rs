@@ -30,14 +30,24 @@ const JOBS: u32 = 4;
 
 /// Begins attempts side by side and takes them to their end.
 pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> {
+    let look = look(&args.show, colour)?;
     let place = Place::of(&args.store)?;
     let id = new_id(SystemClock.now_ms())?;
-    let plan = block_on(async {
+    block_on(async {
         let plan = Plan::read(args, &place, &id).await?;
-        // Each attempt starts its own, in its own folder.
+        // They were asked what they offer; each attempt starts its own.
         plan.servers.close().await;
-        Ok(plan)
-    })?;
+        begin_with(plan, args, &place, &id, look).await
+    })
+}
+
+async fn begin_with(
+    plan: Plan,
+    args: &RunArgs,
+    place: &Place,
+    id: &SessionId,
+    look: Look,
+) -> Result<ExitCode, String> {
     if plan.check.is_none() {
         return Err(
             "--attempts needs a check to judge by, and there is none: name one with --check \
@@ -45,30 +55,24 @@ pub(super) fn begin(args: &RunArgs, colour: Colour) -> Result<ExitCode, String> 
                 .to_owned(),
         );
     }
-    let copies = apart(&place, &id, &plan)?;
+    let copies = apart(place, id, &plan)?;
     let opened = plan.opened()?;
     let Entry::Opened(about) = &opened else {
         return Err("the plan opens nothing".to_owned());
     };
-    let begun = begun(args, &id, &copies);
-    let face = Face::new(look(&args.show, colour)?, &id, &place);
+    let begun = begun(args, id, &copies);
+    let face = Face::new(look, id, place);
     face.introduce(&plan.task, about, &plan.recall, &plan.notices);
     let store = place.open()?;
-    block_on(async {
-        let now_ms = SystemClock.now_ms();
-        store.create(&id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
-        let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
-        let log = log.map_err(|error| error.to_string())?;
-        let session = Session::open(id.as_str(), opened.clone());
-        let session = session.map_err(|error| error.to_string())?;
-        let first = vec![
-            opened.clone(),
-            Entry::Spoke { text: plan.task.clone() },
-            Entry::SidesBegun(begun),
-        ];
-        let group = Group::begin(log, session, face, place.clone(), first).await?;
-        group.conclude().await
-    })
+    let now_ms = SystemClock.now_ms();
+    store.create(id, Head::default(), now_ms).await.map_err(|error| error.to_string())?;
+    let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
+    let log = log.map_err(|error| error.to_string())?;
+    let session = Session::open(id.as_str(), opened.clone());
+    let session = session.map_err(|error| error.to_string())?;
+    let first = vec![opened, Entry::Spoke { text: plan.task.clone() }, Entry::SidesBegun(begun)];
+    let group = Group::begin(log, session, face, place.clone(), first).await?;
+    group.conclude().await
 }
 
 /// Goes on with those attempts of a group that have not ended, and judges again.
@@ -98,7 +102,14 @@ pub(super) async fn go_on(
         log.release().await.map_err(|error| error.to_string())?;
         return Err(refused);
     }
-    let face = Face::new(look(show, colour)?, &id, place);
+    let look = match look(show, colour) {
+        Ok(look) => look,
+        Err(why) => {
+            log.release().await.map_err(|error| error.to_string())?;
+            return Err(why);
+        }
+    };
+    let face = Face::new(look, &id, place);
     face.taken_up(&session, &[]);
     let mut group = Group::take_up(log, session, face, place.clone()).await?;
     if let First::Stop(who) = begins {

@@ -13,7 +13,8 @@ use tokio::sync::{Semaphore, broadcast, mpsc};
 
 use super::super::drive::hear_controls;
 use super::super::face::Face;
-use super::super::parts::{Crew, crew};
+use super::super::mcp::Servers;
+use super::super::parts::{Crew, Team, crew};
 use super::super::place::Place;
 use super::super::plan;
 use super::super::recall::{Beside, Recall};
@@ -43,6 +44,14 @@ pub(super) struct Bench {
 
 /// What is asked of all attempts.
 pub(super) type Orders = broadcast::Receiver<Command>;
+
+/// A side that is driven.
+struct Driving {
+    driver: Driver,
+    site: Arc<dyn Site>,
+    commands: mpsc::Sender<Command>,
+    servers: Arc<Servers>,
+}
 
 /// How driving a side ended.
 enum Driven {
@@ -112,10 +121,11 @@ impl Bench {
         orders: &mut Orders,
         asked: Option<Command>,
     ) -> Result<Option<SideEnded>, String> {
-        let (mut driver, site, commands) = if self.is_new(side).await? {
+        let stops = matches!(asked, Some(Command::Stop { .. }));
+        let Driving { mut driver, site, commands, servers } = if self.is_new(side).await? {
             self.begin(side).await?
         } else {
-            self.take_up(side).await?
+            self.take_up(side, stops).await?
         };
         if let Some(asked) = asked {
             // Heard before the next step is taken.
@@ -126,6 +136,7 @@ impl Bench {
         let driven = drive(&mut driver, orders, &commands).await;
         controls.abort();
         let session = driver.release().await.map_err(|error| error.to_string())?;
+        servers.close().await;
         match driven? {
             Driven::Left => Ok(None),
             Driven::Ended(ended) => self.judge(side, &session, ended, &*site, orders).await,
@@ -133,10 +144,7 @@ impl Bench {
     }
 
     /// Makes the copy and begins the session.
-    async fn begin(
-        self: &Arc<Self>,
-        side: &Side,
-    ) -> Result<(Driver, Arc<dyn Site>, mpsc::Sender<Command>), String> {
+    async fn begin(self: &Arc<Self>, side: &Side) -> Result<Driving, String> {
         let folder = side.folder.clone();
         self.blocking(move |bench| bench.original.copy(&bench.first, Path::new(&folder))).await?;
         let recall = Recall {
@@ -151,10 +159,11 @@ impl Bench {
         let extra = serde_json::to_value(&recall).map_err(|error| error.to_string())?;
         let mut opened =
             Opened { workspace: Some(side.folder.clone()), extra, ..self.opened.clone() };
-        let begins = self.opened.agent.name.clone();
-        let team = plan::recalled(&opened, &recall, &begins, &mut Vec::new()).await?;
-        let agent = team.roster.setup_of(&begins);
+        let name = &self.opened.agent.name;
+        let team = self.team(side, &opened, &recall, Some(name)).await?;
+        let agent = team.roster.setup_of(name);
         opened.agent = agent.map_err(|error| error.to_string())?;
+        let servers = Arc::clone(&team.servers);
         let id = id_of(side)?;
         let watching = self.face.watching_side(&id, side.number);
         let crew = crew(&opened, &recall, team, watching, &self.place, &id)?;
@@ -170,14 +179,12 @@ impl Bench {
         let opened = Entry::Opened(Box::new(opened));
         let task = told(&self.task, side.number, self.all);
         let driver = Driver::begin_task(log, opened, task, parts).await;
-        Ok((driver.map_err(|error| error.to_string())?, site, commands))
+        let driver = driver.map_err(|error| error.to_string())?;
+        Ok(Driving { driver, site, commands, servers })
     }
 
-    /// Goes on with a session that was left.
-    async fn take_up(
-        &self,
-        side: &Side,
-    ) -> Result<(Driver, Arc<dyn Site>, mpsc::Sender<Command>), String> {
+    /// Goes on with a session that was left, be it to stop it at once.
+    async fn take_up(&self, side: &Side, stops: bool) -> Result<Driving, String> {
         let id = id_of(side)?;
         let log = Log::take(Arc::clone(&self.store), id.clone(), SystemClock.now_ms()).await;
         let log = log.map_err(|error| error.to_string())?;
@@ -186,13 +193,30 @@ impl Bench {
         let opened = session.opened().clone();
         let recall: Recall = serde_json::from_value(opened.extra.clone())
             .map_err(|error| format!("session {id} cannot be taken up again: {error}"))?;
-        let acting = session.agent().name.clone();
-        let team = plan::recalled(&opened, &recall, &acting, &mut Vec::new()).await?;
+        let acting = (!stops).then_some(session.agent().name.as_str());
+        let team = self.team(side, &opened, &recall, acting).await?;
+        let recall = if stops { recall.without_model() } else { recall };
+        let servers = Arc::clone(&team.servers);
         let watching = self.face.watching_side(&id, side.number);
         let crew = crew(&opened, &recall, team, watching, &self.place, &id)?;
         let (parts, site, commands) = self.unpack(crew)?;
         let driver = Driver::take_up(log, session, parts).await;
-        Ok((driver.map_err(|error| error.to_string())?, site, commands))
+        let driver = driver.map_err(|error| error.to_string())?;
+        Ok(Driving { driver, site, commands, servers })
+    }
+
+    /// Who acts in a side; servers of tools run in its copy of the workspace.
+    async fn team(
+        &self,
+        side: &Side,
+        opened: &Opened,
+        recall: &Recall,
+        acting: Option<&str>,
+    ) -> Result<Team, String> {
+        let mut notices = Vec::new();
+        let team = plan::recalled(opened, recall, acting, &mut notices).await?;
+        self.face.noticed(side.number, &notices);
+        Ok(team)
     }
 
     /// What drives a side; how it is held is told once for all.

@@ -6,9 +6,10 @@ mod record;
 mod side;
 mod status;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use steersman_agent::{Ended, Ending, Opened, Session};
 use steersman_store::SessionId;
@@ -58,11 +59,17 @@ impl Look {
     }
 }
 
-/// Whoever watches a run.
+/// Whoever watches a session.
 pub(super) struct Watching {
     pub(super) face: Box<dyn steersman_agent::Face>,
     /// The line that has to go while somebody is asked something; `None` if there is none.
     pub(super) below: Option<Arc<Below>>,
+}
+
+impl Watching {
+    fn lines(face: impl steersman_agent::Face + 'static) -> Self {
+        Self { face: Box::new(face), below: None }
+    }
 }
 
 /// What a person sees of one run.
@@ -71,6 +78,8 @@ pub(super) struct Face {
     id: SessionId,
     place: Place,
     below: OnceLock<Arc<Below>>,
+    /// Notices that were told.
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl Drop for Face {
@@ -81,7 +90,8 @@ impl Drop for Face {
 
 impl Face {
     pub(super) fn new(look: Look, id: &SessionId, place: &Place) -> Self {
-        Self { look, id: id.clone(), place: place.clone(), below: OnceLock::new() }
+        let (id, place) = (id.clone(), place.clone());
+        Self { look, id, place, below: OnceLock::new(), told: Mutex::default() }
     }
 
     /// What begins, before it does.
@@ -118,7 +128,7 @@ impl Face {
         let check = opened.check.as_deref().unwrap_or("none: the agent's word will be enough");
         lines.push(heading("check", check));
         lines.push(heading("policy", &opened.policy.name));
-        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
+        lines.extend(self.news("", notices));
         write(&lines);
     }
 
@@ -158,23 +168,36 @@ impl Face {
             );
             lines.push(screen.paint(Tone::Warn, &what));
         }
-        lines.extend(notices.iter().map(|notice| screen.paint(Tone::Dim, &plain(notice))));
+        lines.extend(self.news("", notices));
         write(&lines);
+    }
+
+    /// What is to be known of one of several attempts, unless it was told of another.
+    pub(super) fn noticed(&self, number: u32, notices: &[String]) {
+        self.lines(&self.news(&format!("[{number}] "), notices));
+    }
+
+    /// Notices as lines, each once.
+    fn news(&self, mark: &str, notices: &[String]) -> Vec<String> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = notices.iter().filter(|notice| told.insert((*notice).clone()));
+        new.map(|notice| self.look.screen.paint(Tone::Dim, &format!("{mark}{}", plain(notice))))
+            .collect()
     }
 
     /// Whoever watches the run. Needs a tokio runtime.
     pub(super) fn watching(&self) -> Watching {
-        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
-            Kind::Json => Box::new(record::Record::new(self.id.clone())),
-            Kind::Plain => Box::new(Lines::new(self.look.screen)),
+        match self.look.kind {
+            Kind::Json => Watching::lines(record::Record::new(self.id.clone())),
+            Kind::Plain => Watching::lines(Lines::new(self.look.screen)),
             Kind::Live => {
                 let live = Live::new(self.look.screen);
+                let below = live.below();
                 // There is one run for each face.
-                let _ = self.below.set(live.below());
-                Box::new(live)
+                let _ = self.below.set(Arc::clone(&below));
+                Watching { face: Box::new(live), below: Some(below) }
             }
-        };
-        Watching { face, below: self.below.get().cloned() }
+        }
     }
 
     /// Leaves a clean screen behind.
@@ -186,11 +209,12 @@ impl Face {
 
     /// Whoever watches one of several attempts side by side.
     pub(super) fn watching_side(&self, id: &SessionId, number: u32) -> Watching {
-        let face: Box<dyn steersman_agent::Face> = match self.look.kind {
-            Kind::Json => Box::new(record::Record::new(id.clone())),
-            Kind::Plain | Kind::Live => Box::new(side::SideLines::new(self.look.screen, number)),
-        };
-        Watching { face, below: None }
+        match self.look.kind {
+            Kind::Json => Watching::lines(record::Record::new(id.clone())),
+            Kind::Plain | Kind::Live => {
+                Watching::lines(side::SideLines::new(self.look.screen, number))
+            }
+        }
     }
 
     /// Whoever watches the group of several attempts.
@@ -221,7 +245,7 @@ impl Face {
         let screen = self.look.screen;
         let mut lines = vec![String::new()];
         if !ended.answer.trim().is_empty() {
-            lines.extend(ended.answer.lines().flat_map(|line| broken(&plain(line), screen)));
+            lines.extend(ended.answer.lines().flat_map(|line| wrapped(&plain(line), screen)));
             lines.push(String::new());
         }
         lines.push(ending_line(ended, session, screen));
@@ -237,7 +261,7 @@ impl Face {
 }
 
 /// A line of an answer, broken at blanks where there is a terminal.
-fn broken(line: &str, screen: Screen) -> Vec<String> {
+fn wrapped(line: &str, screen: Screen) -> Vec<String> {
     match screen.width {
         Some(width) if !line.is_empty() => hang("", line, width),
         _ => vec![line.to_owned()],
