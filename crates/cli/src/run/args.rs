@@ -17,7 +17,8 @@ use crate::config::pair;
     after_help = "Endings and exit codes: complete 0 (the check proves it), claimed 0 (no check \
 was there), refuted 4 (the check still fails), capped 5 (the answer was forced), stopped 6, \
 failed 7 (the model could not be reached), waiting 8 (the agent asks). 130 if left with Ctrl-C: \
-go on with `steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong arguments."
+go on with `steersman sessions resume`. 1 if the run could not begin or go on, 2 for wrong \
+arguments."
 )]
 pub(crate) struct RunArgs {
     /// What the agent is to do; `-` reads it from standard input
