@@ -51,7 +51,7 @@ fn answered(waits_ms: &[u64]) -> Came {
 }
 
 fn failed(waits_ms: &[u64], how: &str, told: &str) -> Came {
-    let why = format!("the model call failed{how}; no retry can help");
+    let why = format!("the model call failed{how}; no retry can help: {told}");
     Came { waits_ms: waits_ms.to_vec(), ending: Ending::Failed, why, told: told.to_owned() }
 }
 

@@ -83,7 +83,11 @@ mod tests {
         let whole = "▸ turn 3 · 1:05 · shell cargo test --offline --workspace · \
                      2 failing, 6 passing · 12.3k tokens";
         check(120, whole);
-        check(79, "▸ turn 3 · 1:05 · shell cargo test… · 2 failing, 6 passing · 12.3k tokens");
+        check(
+            79,
+            "▸ turn 3 · 1:05 · shell cargo test --off… · 2 failing, 6 passing · 12.3k tokens",
+        );
+        check(73, "▸ turn 3 · 1:05 · shell cargo test… · 2 failing, 6 passing · 12.3k tokens");
         check(49, "▸ turn 3 · 1:05 · shell cargo test --offline --w…");
         check(20, "▸ turn 3 · 1:05");
         check(3, "");
