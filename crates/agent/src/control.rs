@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use steersman_engine::classify::{self, Intent};
 use steersman_engine::protocol::{self, Status};
 use steersman_engine::{Reply, ToolCall};
-use steersman_wire::{Part, ToolSpec, parse_arguments};
+use steersman_wire::{ToolSpec, parse_arguments};
 
 use crate::entry::Replied;
 use crate::session::OpenCall;
@@ -156,15 +156,7 @@ fn parsed<T: DeserializeOwned>(arguments: &str, make: fn(T) -> Control) -> Contr
 /// no call.
 pub(crate) fn event<'a>(replied: &'a Replied, calls: &'a [OpenCall]) -> Reply<'a> {
     let yielding = yields(calls);
-    let mut text = String::new();
-    let mut reasoning = String::new();
-    for part in &replied.message.parts {
-        match part {
-            Part::Text(words) => push(&mut text, words),
-            Part::Reasoning { text: words, .. } => push(&mut reasoning, words),
-            _ => {}
-        }
-    }
+    let mut text = replied.message.text().into_owned();
     for call in calls.iter().filter(|_| yielding) {
         match &call.control {
             Some(Control::Finish(finish)) => {
@@ -190,7 +182,7 @@ pub(crate) fn event<'a>(replied: &'a Replied, calls: &'a [OpenCall]) -> Reply<'a
     });
     Reply {
         text: text.into(),
-        reasoning: reasoning.into(),
+        reasoning: replied.message.reasoning(),
         tool_calls: tool_calls.collect(),
         stop: replied.stop,
         usage: replied.usage,
@@ -293,7 +285,13 @@ fn report() -> ToolSpec {
     }
 }
 
-fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
+/// A tool whose arguments are these properties and no others.
+pub(crate) fn spec(
+    name: &str,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> ToolSpec {
     let parameters = json!({
         "type": "object",
         "properties": properties,

@@ -1,7 +1,9 @@
 //! The tools of the workspace, as the model is told of them.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use steersman_wire::ToolSpec;
+
+use crate::control::spec;
 
 /// Runs a command.
 pub const SHELL: &str = "shell";
@@ -79,14 +81,4 @@ pub fn specs() -> Vec<ToolSpec> {
             &["command"],
         ),
     ]
-}
-
-fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
-    let parameters = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    });
-    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters }
 }
