@@ -96,7 +96,64 @@ fn kill_after(folder: &Path, wait: Duration) -> String {
     reader.join().unwrap()
 }
 
-/// Every kept state can be copied out, and the first one is the project as it was laid out.
+/// What the list of words may hold, by what the journal says was done to it. A call that was
+/// interrupted may have had its effect or not.
+struct Words {
+    now: Vec<String>,
+    kept: BTreeMap<u64, String>,
+    asked: BTreeMap<String, String>,
+}
+
+impl Words {
+    const FIRST: &str = "pear\napple\nfig\n";
+    const SORTED: &str = "apple\nfig\npear\n";
+
+    fn new() -> Self {
+        let now = vec![Self::FIRST.to_owned()];
+        Self { now, kept: BTreeMap::new(), asked: BTreeMap::new() }
+    }
+
+    /// What a call makes of the list, if anything.
+    fn effect(call: &Value) -> Option<String> {
+        let arguments = call["arguments"].as_str().unwrap();
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        match call["name"].as_str().unwrap() {
+            "write" => Some(arguments["content"].as_str().unwrap().to_owned()),
+            "shell" if arguments["command"].as_str().unwrap().starts_with("sort ") => {
+                Some(Self::SORTED.to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn hear(&mut self, entry: &Value) {
+        match entry["entry"].as_str().unwrap() {
+            "replied" => {
+                let parts = entry["message"]["parts"].as_array().unwrap();
+                for call in parts.iter().filter_map(|part| part.get("tool_call")) {
+                    if let Some(content) = Self::effect(call) {
+                        self.asked.insert(call["id"].as_str().unwrap().to_owned(), content);
+                    }
+                }
+            }
+            "tool_finished" => {
+                let id = entry["call_id"].as_str().unwrap();
+                let Some(content) = self.asked.get(id) else { return };
+                // The move may find that the interrupted call has made it.
+                if entry["interrupted"] == false && entry["is_error"] == false {
+                    self.now.clear();
+                }
+                self.now.push(content.clone());
+            }
+            "restore_started" => {
+                self.now = vec![self.kept[&entry["to"].as_u64().unwrap()].clone()];
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every kept state can be restored, and is byte by byte what the project was at that moment.
 fn check_states(folder: &Path, journal: &[Value]) {
     let project = only(&folder.join("state/rehearsals"));
     let id = project.file_name().unwrap().to_str().unwrap().to_owned();
@@ -104,24 +161,33 @@ fn check_states(folder: &Path, journal: &[Value]) {
     let private = folder.join("state/checkpoints").join(&id);
     let kept = Checkpoints::open(&workspace, &id, &private).unwrap();
     let known = kept.list().unwrap();
-    let told = journal.iter().filter(|line| kind(line) == "checkpointed");
-    let mut first = true;
-    for line in told {
+    let check = fs::read(project.join("check.sh")).unwrap();
+    let mut words = Words::new();
+    let mut states = 0;
+    for line in journal {
+        words.hear(&line["entry"]);
+        assert_ne!(kind(line), "checkpoint_failed", "{line}");
+        if kind(line) != "checkpointed" {
+            continue;
+        }
         let wanted = line["entry"]["id"].as_str().unwrap();
         let found = known.iter().find(|state| state.id == wanted);
         let found = found.unwrap_or_else(|| panic!("state {wanted} is gone"));
         let copy = folder.join("copies").join(&found.id);
         kept.copy_to(found, &copy, CopyLimits::default()).unwrap();
         let files = tree(&copy);
-        if first {
-            let names: Vec<&str> = files.keys().filter_map(|name| name.to_str()).collect();
-            assert_eq!(names, ["check.sh", "words.txt"]);
-            assert_eq!(files[Path::new("words.txt")], b"pear\napple\nfig\n");
+        kept.restore(found).unwrap();
+        assert_eq!(tree(&project), files, "restored and copied differ");
+        let list = String::from_utf8(files[Path::new("words.txt")].clone()).unwrap();
+        assert!(words.now.contains(&list), "{list:?} is none of {:?}", words.now);
+        assert_eq!(files[Path::new("check.sh")], check);
+        if states == 0 {
+            assert_eq!(files.len(), 2, "{:?}", files.keys());
         }
-        assert!(files.contains_key(Path::new("words.txt")));
-        first = false;
+        words.kept.insert(u64::from(found.number), list);
+        states += 1;
     }
-    assert!(!first, "no state was kept");
+    assert!(states > 0, "no state was kept");
 }
 
 /// Kills a run once and takes it up again; false if it had not begun, or had ended.

@@ -447,6 +447,32 @@ fn a_copy_goes_its_own_way_and_comes_back() {
 }
 
 #[test]
+fn what_a_killed_process_left_behind_is_not_in_the_way() {
+    for with_git in [true, false] {
+        let place = if with_git { Place::with_git() } else { Some(Place::new()) };
+        let Some(place) = place else { continue };
+        let checkpoints = place.checkpoints();
+        let git_dir = checkpoints.storage().git_dir().to_owned();
+        let first = checkpoints.take("first").unwrap();
+        let kept = checkpoints.keep("best", Kept::Checkpoint(&first)).unwrap();
+        let refs = git_dir.join(&kept).parent().unwrap().parent().unwrap().to_owned();
+        let left = [refs.join("2.lock"), git_dir.join(format!("{kept}.lock"))];
+        for lock in &left {
+            fs::write(lock, "").unwrap();
+        }
+        place.write("src/lib.rs", "changed\n");
+        let second = checkpoints.take("second").unwrap();
+        assert_eq!(checkpoints.keep("best", Kept::Checkpoint(&second)).unwrap(), kept);
+        assert_eq!(checkpoints.list().unwrap(), [first, second]);
+        assert!(left.iter().all(|lock| !lock.exists()), "{left:?}");
+    }
+    // A store that was being made.
+    let place = Place::new();
+    fs::create_dir_all(place.private.join("checkpoints.git/objects")).unwrap();
+    place.checkpoints().take("").unwrap();
+}
+
+#[test]
 fn permissions_bind_when_not_root() {
     let Some(place) = Place::with_git() else { return };
     if rustix::process::geteuid().is_root() {

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use git2::{ErrorCode, ObjectType, Oid, Repository, RepositoryInitOptions};
+use git2::{ErrorCode, ObjectType, Oid, Reference, Repository, RepositoryInitOptions};
 use rustix::fs::Access;
 
 use super::error::CheckpointError;
@@ -20,6 +20,10 @@ use crate::surroundings::Surroundings;
 
 /// Deepest folder of a checkpoint. Paths that long cannot be opened anyway.
 const MAX_DEPTH: usize = 2_048;
+/// How often a ref is tried that another holds, before its lock counts as left behind.
+const LOCK_TRIES: usize = 20;
+/// The pause before each of these tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A repository, used for its objects and refs alone.
 pub(super) struct Store {
@@ -105,7 +109,8 @@ fn usable(top: &Path) -> Result<Repository, String> {
 fn make_private(private_dir: &Path, git_dir: &Path) -> Result<(), CheckpointError> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(private_dir);
     made.map_err(|source| super::error::io_error("make the folder", private_dir, source))?;
-    if git_dir.exists() {
+    // One whose making was cut short is there, but cannot be opened: it is made to its end.
+    if Repository::open(git_dir).is_ok() {
         return Ok(());
     }
     let mut options = RepositoryInitOptions::new();
@@ -285,8 +290,8 @@ impl Store {
 
     /// Makes a ref that must not be there yet. `false` when it is.
     pub(super) fn add_ref(&self, name: &str, id: Oid) -> Result<bool, CheckpointError> {
-        match self.repository.reference(name, id, false, "checkpoint") {
-            Ok(_) => Ok(true),
+        match self.write_ref(name, || self.repository.reference(name, id, false, "checkpoint")) {
+            Ok(()) => Ok(true),
             Err(error) if error.code() == ErrorCode::Exists => Ok(false),
             Err(error) => Err(self.failed("write a ref", &error)),
         }
@@ -294,8 +299,37 @@ impl Store {
 
     /// Makes a ref, or moves it.
     pub(super) fn set_ref(&self, name: &str, id: Oid) -> Result<(), CheckpointError> {
-        let set = self.repository.reference(name, id, true, "kept");
-        set.map(drop).map_err(|error| self.failed("write a ref", &error))
+        let set = self.write_ref(name, || self.repository.reference(name, id, true, "kept"));
+        set.map_err(|error| self.failed("write a ref", &error))
+    }
+
+    /// Writes a ref of ours. Its lock is held for one write; one that stays was left by a process
+    /// that was killed in the middle of it, and would be in the way for ever.
+    fn write_ref<'a>(
+        &self,
+        name: &str,
+        write: impl Fn() -> Result<Reference<'a>, git2::Error>,
+    ) -> Result<(), git2::Error> {
+        let is_locked = |done: &Result<Reference<'_>, git2::Error>| matches!(done, Err(error) if error.code() == ErrorCode::Locked);
+        let mut done = write();
+        if !is_locked(&done) {
+            return done.map(drop);
+        }
+        let lock = self.git_dir.join(format!("{name}.lock"));
+        let held = made(&lock);
+        for _ in 0..LOCK_TRIES {
+            std::thread::sleep(LOCK_PAUSE);
+            done = write();
+            if !is_locked(&done) {
+                return done.map(drop);
+            }
+        }
+        if held.is_some() && made(&lock) == held {
+            // If it cannot be removed, the write says so.
+            let _ = std::fs::remove_file(&lock);
+            done = write();
+        }
+        done.map(drop)
     }
 
     /// Whether the ref is this commit.
@@ -312,6 +346,12 @@ impl Store {
         }
         Ok(deleted)
     }
+}
+
+/// Which file it is and when it was written; `None` when it is not there.
+fn made(path: &Path) -> Option<(u64, i64, i64)> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some((found.ino(), found.mtime(), found.mtime_nsec()))
 }
 
 /// A tree object. Git sorts folders as if their names ended in a slash.
