@@ -1,0 +1,366 @@
+//! Follows one answer from the model's server to the client.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
+use steersman_engine::{Action, Decision, Timestamp};
+use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader};
+
+use crate::chain::Chain;
+use crate::record::{Entry, Replied, SharedRecorder};
+use crate::seam::{EndOfAnswer, Next, Watch};
+use crate::sessions::{Shared, lock};
+use crate::steering::Clock;
+
+/// How often one request is asked again because its answer is not the end.
+const MAX_RESCUES: u32 = 2;
+/// Longest wait for a server, in milliseconds; a longer one is left to the client.
+const MAX_WAIT_MS: u64 = 60_000;
+/// How much of a whole answer is held back until it was read; a longer one is passed on unread.
+const MAX_HELD: usize = 16 << 20;
+/// Longest beginning of a reply in the journal, in bytes.
+const MAX_TEXT: usize = 1 << 10;
+
+/// What an answer is followed with.
+pub(crate) struct Following {
+    pub(crate) id: String,
+    pub(crate) scope: u64,
+    pub(crate) session: Shared,
+    pub(crate) recorder: SharedRecorder,
+    pub(crate) clock: Clock,
+    pub(crate) format: Format,
+    /// The client's body, for asking again.
+    pub(crate) body: Bytes,
+    pub(crate) chain: Chain,
+    /// Whether what is decided is done.
+    pub(crate) acts: bool,
+    pub(crate) begun_ms: u64,
+}
+
+/// How the answer comes.
+enum Reading {
+    /// Nothing is known yet, or it cannot be read.
+    Not,
+    /// As events; the splice holds back how it ends.
+    Stream { reader: Option<Box<StreamReader>>, splice: Option<Splice> },
+    /// In one piece, held back.
+    Whole { held: Vec<Bytes>, bytes: usize },
+}
+
+/// Follows one answer.
+pub(crate) struct Follow {
+    with: Following,
+    reading: Reading,
+    rescues: u32,
+    /// What the client has got of the answer's message in earlier parts.
+    before: Vec<Part>,
+    /// The whole body of the part before, where answers come in one piece.
+    first: Option<Vec<u8>>,
+    said: Vec<(Message, String)>,
+    is_over: bool,
+}
+
+impl Follow {
+    pub(crate) fn new(with: Following) -> Self {
+        Self {
+            with,
+            reading: Reading::Not,
+            rescues: 0,
+            before: Vec::new(),
+            first: None,
+            said: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    fn tell(&self, entry: &Entry) {
+        self.with.recorder.record(&self.with.id, (self.with.clock)(), entry);
+    }
+
+    /// The answer that has come to its end, as far as it can be read.
+    fn finish(&mut self) -> Option<Answer> {
+        match &mut self.reading {
+            Reading::Not => None,
+            Reading::Stream { reader, .. } => reader.take()?.finish().ok(),
+            Reading::Whole { held, .. } => {
+                let body = held.concat();
+                self.with.format.answer(&body).ok()
+            }
+        }
+    }
+
+    /// What was held back, to be passed on.
+    fn release(&mut self) -> Vec<Bytes> {
+        match &mut self.reading {
+            Reading::Not => Vec::new(),
+            Reading::Stream { splice, .. } => {
+                splice.as_mut().map_or_else(Vec::new, |splice| vec![splice.release().into()])
+            }
+            Reading::Whole { held, .. } => self.first.take().map_or_else(
+                || std::mem::take(held),
+                |first| vec![self.with.format.joined(&first, &held.concat()).map_or(
+                    // What cannot be joined: the later answer is the better one.
+                    held.concat(),
+                    |joined| joined,
+                ).into()],
+            ),
+        }
+    }
+
+    /// Tells the session, and says whether the answer is the end.
+    fn judge(&mut self, answer: &Answer) -> Option<Decision> {
+        let at_ms = (self.with.clock)();
+        self.tell(&Entry::Replied(Box::new(told(answer, at_ms - self.with.begun_ms.min(at_ms)))));
+        let ends = answer.message.tool_calls().next().is_none();
+        let mut session = lock(&self.with.session);
+        let decision = session.replied(Timestamp(at_ms), answer);
+        if !self.before.is_empty() {
+            let parts = self.before.iter().chain(&answer.message.parts).cloned().collect();
+            session.told(&Message { role: answer.message.role, parts });
+        }
+        session.memory.in_flight = false;
+        drop(session);
+        if !ends {
+            return None;
+        }
+        self.tell(&Entry::Decided(Box::new(decision.clone())));
+        let goes_on = matches!(
+            decision.action,
+            Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
+        );
+        let may = self.with.acts && !decision.shadow && self.rescues < MAX_RESCUES;
+        (goes_on && may && self.can_hold()).then_some(decision)
+    }
+
+    /// Whether the client has not seen the end yet.
+    fn can_hold(&self) -> bool {
+        match &self.reading {
+            Reading::Not => false,
+            Reading::Stream { splice, .. } => splice.as_ref().is_some_and(Splice::is_holding),
+            Reading::Whole { .. } => true,
+        }
+    }
+
+    /// The body that asks the model once more; `None` if there is nothing to tell it.
+    fn again(&mut self, answer: Answer, decision: &Decision) -> Option<Bytes> {
+        let text = decision.intervention.as_ref()?.text.clone();
+        let received = self.with.format.receive(&self.with.body).ok()?;
+        let end = received.items().len();
+        let session = lock(&self.with.session);
+        let mut edits: Vec<Edit<'_>> =
+            session.memory.said.iter().filter_map(|said| said.edit(&self.with.chain)).collect();
+        let message = answer.message;
+        for (message, text) in self.said.iter().chain([&(message.clone(), text.clone())]) {
+            if !message.parts.is_empty() {
+                edits.push(Edit::Replied { at: end, message });
+            }
+            edits.push(Edit::Say { at: end, text });
+        }
+        if decision.action == Action::ForceSynthesis {
+            edits.push(Edit::NoTools);
+        }
+        let body = received.edited(&edits).ok()?;
+        drop(edits);
+        drop(session);
+        self.before.extend(message.parts.iter().cloned());
+        self.said.push((message, text.clone()));
+        self.rescues += 1;
+        self.tell(&Entry::Rescued { text });
+        Some(body.into())
+    }
+
+    /// Gets ready to read the next part of the answer.
+    fn go_on(&mut self) {
+        match &mut self.reading {
+            Reading::Not => {}
+            Reading::Stream { reader, splice } => {
+                *reader = Some(Box::new(self.with.format.stream()));
+                if let Some(splice) = splice {
+                    splice.go_on();
+                }
+            }
+            Reading::Whole { held, bytes } => {
+                let body = std::mem::take(held).concat();
+                *bytes = 0;
+                self.first = Some(match self.first.take() {
+                    Some(first) => self.with.format.joined(&first, &body).unwrap_or(body),
+                    None => body,
+                });
+            }
+        }
+    }
+
+    /// The session is stored as it is now.
+    fn keep(&self) {
+        let session = self.with.session.clone();
+        let snapshot = Box::new(move || lock(&session).snapshot());
+        self.with.recorder.keep(&self.with.id, self.with.scope, snapshot);
+    }
+
+    fn broke_off(&mut self, how: &str) {
+        self.is_over = true;
+        lock(&self.with.session).memory.in_flight = false;
+        self.tell(&Entry::BrokeOff { how: how.to_owned() });
+        self.keep();
+    }
+}
+
+impl Watch for Follow {
+    fn head(&mut self, status: StatusCode, headers: &HeaderMap) {
+        if !status.is_success() {
+            // A refusal was told already; what it says is the client's to read.
+            self.is_over = true;
+            return;
+        }
+        if headers.contains_key(CONTENT_ENCODING) {
+            return;
+        }
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+        self.reading = if kind.starts_with("text/event-stream") {
+            let splice = self.with.acts.then(|| Splice::new(self.with.format));
+            Reading::Stream { reader: Some(Box::new(self.with.format.stream())), splice }
+        } else {
+            Reading::Whole { held: Vec::new(), bytes: 0 }
+        };
+    }
+
+    fn keeps_length(&self) -> bool {
+        matches!(self.reading, Reading::Not) || !self.with.acts
+    }
+
+    fn push(&mut self, piece: Bytes, out: &mut Vec<Bytes>) {
+        match &mut self.reading {
+            Reading::Not => out.push(piece),
+            Reading::Stream { reader, splice } => {
+                // A stream that cannot be read is not ours to judge: it passes.
+                if reader.as_mut().is_some_and(|reader| reader.push(&piece).is_err()) {
+                    *reader = None;
+                }
+                match splice {
+                    Some(splice) => spliced(splice, &piece, out),
+                    None => out.push(piece),
+                }
+            }
+            Reading::Whole { held, bytes } => {
+                *bytes += piece.len();
+                if self.with.acts {
+                    held.push(piece);
+                } else {
+                    held.push(piece.clone());
+                    out.push(piece);
+                }
+                if *bytes > MAX_HELD {
+                    let passed = std::mem::take(held);
+                    if self.with.acts {
+                        out.extend(passed);
+                    }
+                    self.reading = Reading::Not;
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, how: EndOfAnswer) -> Next {
+        if self.is_over {
+            return Next::Done(Vec::new());
+        }
+        let is_whole = how == EndOfAnswer::Whole;
+        // A client may close as soon as it has seen the end mark; a server may break there.
+        let answer = self.finish();
+        let Some(answer) = answer.filter(|_| is_whole) else {
+            self.broke_off(match how {
+                EndOfAnswer::Whole => "unreadable",
+                EndOfAnswer::Cut => "cut",
+                EndOfAnswer::TimedOut => "timed_out",
+                EndOfAnswer::Refused => "refused",
+            });
+            let held = if self.with.acts { self.release() } else { Vec::new() };
+            // What was asked again and refused leaves the answer that was there before.
+            let had_answer = how == EndOfAnswer::Refused && self.rescues > 0;
+            return if had_answer { Next::Finish(held) } else { Next::Done(held) };
+        };
+        if let Some(decision) = self.judge(&answer)
+            && let Some(body) = self.again(answer, &decision)
+        {
+            self.go_on();
+            let mut session = lock(&self.with.session);
+            session.memory.in_flight = true;
+            session.memory.told = None;
+            drop(session);
+            return Next::Again(body);
+        }
+        self.is_over = true;
+        self.keep();
+        let passes = self.with.acts || self.first.is_some();
+        Next::Done(if passes { self.release() } else { Vec::new() })
+    }
+
+    fn retry(
+        &mut self,
+        status: Option<StatusCode>,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<u64> {
+        let at_ms = (self.with.clock)();
+        let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let failure = match status {
+            Some(status) => self.with.format.failure(status.as_u16(), value, body, at_ms),
+            None => steersman_wire::Failure::new(
+                steersman_wire::FailureKind::Unreachable,
+                &String::from_utf8_lossy(body),
+            ),
+        };
+        let decision = lock(&self.with.session).failed(Timestamp(at_ms), &failure);
+        let wait = decision.delay_ms.filter(|_| decision.action == Action::Retry);
+        let retry_ms = wait.filter(|wait| self.with.acts && *wait <= MAX_WAIT_MS);
+        let message = failure.message.clone();
+        self.tell(&Entry::CallFailed { status: failure.status, message, retry_ms });
+        if retry_ms.is_none() {
+            lock(&self.with.session).memory.in_flight = false;
+        }
+        retry_ms
+    }
+
+    fn dropped(&mut self) {
+        if self.is_over {
+            return;
+        }
+        // Some clients close right behind the end mark: then the answer is theirs.
+        let is_done = match &self.reading {
+            Reading::Stream { reader: Some(reader), .. } => reader.is_done(),
+            _ => false,
+        };
+        match self.finish().filter(|_| is_done) {
+            Some(answer) => {
+                self.judge(&answer);
+                self.is_over = true;
+                self.keep();
+            }
+            None => self.broke_off("client_left"),
+        }
+    }
+}
+
+/// What of a piece can be passed on; without a copy where it is a part of the piece.
+fn spliced(splice: &mut Splice, piece: &Bytes, out: &mut Vec<Bytes>) {
+    match splice.push(piece) {
+        Cow::Borrowed([]) => {}
+        Cow::Borrowed(part) => out.push(piece.slice_ref(part)),
+        Cow::Owned(part) => out.push(part.into()),
+    }
+}
+
+/// What the journal tells of an answer.
+fn told(answer: &Answer, took_ms: u64) -> Replied {
+    let text = answer.message.text();
+    Replied {
+        text: text[..text.floor_char_boundary(MAX_TEXT)].to_owned(),
+        calls: answer.message.tool_calls().map(|call| call.name.into_owned()).collect(),
+        stop: answer.stop,
+        usage: answer.usage.usage(),
+        model: answer.model.clone().unwrap_or_default(),
+        took_ms,
+    }
+}

@@ -1,0 +1,81 @@
+//! What a model call is for.
+
+use steersman_wire::{Heard, Received, Speaker};
+
+/// What a model call is for. Only turns are governed; everything else passes as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A turn of an agent.
+    Turn,
+    /// Something the client asks beside its conversation.
+    Side(Side),
+}
+
+/// Why a call is no turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The answer has to be JSON of a certain shape (titles, routers, judges of loops).
+    Schema,
+    /// There are no tools: a chat, a title, a summary.
+    NoTools,
+    /// The client has its conversation summed up.
+    Compaction,
+    /// The client asks what the person may want next.
+    Suggestion,
+    /// The conversation is kept by the server, so that most of it is not to be seen.
+    KeptElsewhere,
+}
+
+impl Side {
+    /// The name in the journal and in figures.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::NoTools => "no_tools",
+            Self::Compaction => "compaction",
+            Self::Suggestion => "suggestion",
+            Self::KeptElsewhere => "kept_elsewhere",
+        }
+    }
+}
+
+/// How clients begin the last message of a request that is no turn, though all else is as in one.
+const MARKS: [(&str, Side); 2] = [
+    ("CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.", Side::Compaction),
+    ("[SUGGESTION MODE:", Side::Suggestion),
+];
+
+/// What the call is for.
+#[must_use]
+pub fn kind_of(received: &Received<'_>) -> Kind {
+    if received.has_schema() {
+        return Kind::Side(Side::Schema);
+    }
+    let metadata = received.client_metadata();
+    if metadata.request_kind.as_deref() == Some("compaction") {
+        return Kind::Side(Side::Compaction);
+    }
+    if received.tool_count() == 0 {
+        return Kind::Side(Side::NoTools);
+    }
+    if received.previous_response_id().is_some() {
+        return Kind::Side(Side::KeptElsewhere);
+    }
+    marked(received).map_or(Kind::Turn, Kind::Side)
+}
+
+/// The mark in the last message, which need not be its only text.
+fn marked(received: &Received<'_>) -> Option<Side> {
+    let last = received.items().last()?.get();
+    // Cheap first: the marks are plain ASCII and stand in JSON as they are.
+    let (mark, side) = MARKS.iter().find(|(mark, _)| last.contains(mark))?;
+    let at = received.items().len() - 1;
+    let Heard { speaker, message } = received.item(at).ok()?;
+    let texts = message.parts.iter().filter_map(|part| match part {
+        steersman_wire::Part::Text(text) => Some(text),
+        _ => None,
+    });
+    (speaker == Speaker::User && texts.into_iter().any(|text| text.trim_start().starts_with(mark)))
+        .then_some(*side)
+}

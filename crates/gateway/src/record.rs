@@ -1,0 +1,181 @@
+//! What is told of sessions, for the journal, figures and whoever watches.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use steersman_engine::{Decision, StopReason, Usage};
+
+use crate::control::Control;
+use crate::govern::Course;
+use crate::session::Snapshot;
+
+/// Something that happened in a session. The entries of its journal; their format stays readable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// The session was seen for the first time, or again after it was forgotten.
+    Opened(Box<Opened>),
+    /// A request of the main conversation came.
+    Asked {
+        /// Items in its conversation.
+        items: usize,
+        /// Whether the same request had come before.
+        resent: bool,
+    },
+    /// The engine decided.
+    Decided(Box<Decision>),
+    /// What was done with the request; in shadow mode what would have been done.
+    Steered {
+        /// What.
+        course: Course,
+    },
+    /// A text was put into the conversation.
+    Said {
+        /// The text, word for word.
+        text: String,
+        /// The template it was made from.
+        template: String,
+    },
+    /// The model's answer came to its end.
+    Replied(Box<Replied>),
+    /// The model was asked again before the client saw the end of its answer.
+    Rescued {
+        /// What it was told.
+        text: String,
+    },
+    /// The call of the model failed.
+    CallFailed {
+        /// The status; `None` if there was no answer.
+        status: Option<u16>,
+        /// What the server said, without keys.
+        message: String,
+        /// Milliseconds until it is made again; `None` if it is not.
+        retry_ms: Option<u64>,
+    },
+    /// The answer broke off, or the client went away.
+    BrokeOff {
+        /// `cut`, `timed_out`, `refused` or `client_left`.
+        how: String,
+    },
+    /// A person took the helm.
+    Controlled {
+        /// Who, as far as is known.
+        who: String,
+        /// What was wanted.
+        control: Control,
+    },
+    /// We failed, and the request passed as it came.
+    FailedOpen {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Entry {
+    /// The name of its kind, as in the journal.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Opened(_) => "opened",
+            Self::Asked { .. } => "asked",
+            Self::Decided(_) => "decided",
+            Self::Steered { .. } => "steered",
+            Self::Said { .. } => "said",
+            Self::Replied(_) => "replied",
+            Self::Rescued { .. } => "rescued",
+            Self::CallFailed { .. } => "call_failed",
+            Self::BrokeOff { .. } => "broke_off",
+            Self::Controlled { .. } => "controlled",
+            Self::FailedOpen { .. } => "failed_open",
+        }
+    }
+}
+
+/// What is known of a session when it is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Opened {
+    /// The client's name for it; empty if it has none.
+    pub name: String,
+    /// Where the name was found; `chain` if there is none.
+    pub source: String,
+    /// The session it works for; `None` for one that works for a person.
+    pub parent: Option<String>,
+    /// The program.
+    pub client: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// The wire format.
+    pub format: String,
+    /// `govern`, `shadow`.
+    pub mode: String,
+    /// The beginning of the person's first words, at most 1 KiB.
+    pub task: String,
+    /// Whether it goes on from what was stored.
+    pub taken_up: bool,
+}
+
+/// An answer of the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Replied {
+    /// The beginning of its text, at most 1 KiB.
+    pub text: String,
+    /// The names of the tools it calls.
+    pub calls: Vec<String>,
+    /// Why it ended; `None` if the server did not say.
+    pub stop: Option<StopReason>,
+    /// What it used.
+    pub usage: Usage,
+    /// The model that answered; empty if the server did not say.
+    pub model: String,
+    /// From the request to the end of the answer, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// Who is told. It must not wait: what cannot be kept at once is dropped and counted.
+pub trait Recorder: Send + Sync + 'static {
+    /// Something happened in a session.
+    fn record(&self, session: &str, at_ms: u64, entry: &Entry);
+
+    /// The session as it is now, in the place of what was kept before. Only the latest counts.
+    fn keep(&self, session: &str, scope: u64, snapshot: Box<dyn FnOnce() -> Snapshot + Send>);
+
+    /// Where sessions that were kept stood, the latest first, at most `limit`.
+    fn standing(&self, limit: usize) -> Vec<Standing>;
+
+    /// What was kept of a session; `None` if nothing was, or if it cannot be read.
+    fn recall(&self, session: &str) -> Option<Snapshot>;
+}
+
+/// Where a session stood when it was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The session's id.
+    pub id: String,
+    /// What narrows where it is looked for; see [`scope_of`](crate::sessions::scope_of).
+    pub scope: u64,
+    /// The hash of its last request's items.
+    pub end: u64,
+}
+
+/// Keeps nothing and tells nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Recorder for Silent {
+    fn record(&self, _: &str, _: u64, _: &Entry) {}
+
+    fn keep(&self, _: &str, _: u64, _: Box<dyn FnOnce() -> Snapshot + Send>) {}
+
+    fn standing(&self, _: usize) -> Vec<Standing> {
+        Vec::new()
+    }
+
+    fn recall(&self, _: &str) -> Option<Snapshot> {
+        None
+    }
+}
+
+/// The recorder that everybody shares.
+pub type SharedRecorder = Arc<dyn Recorder>;

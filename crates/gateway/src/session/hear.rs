@@ -1,0 +1,171 @@
+//! A request becomes events: what is new in it since the last one.
+
+use steersman_engine::{Decision, Event, Timestamp, ToolResult, UserMessage};
+use steersman_trace::reports;
+use steersman_trace::spoken::{Spoken, spoken};
+use steersman_wire::{Heard, Message, Part, Received, Speaker, WireError};
+
+use super::{Print, Session};
+use crate::chain::Chain;
+
+/// A request of a session's main conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The request.
+    pub received: &'a Received<'a>,
+    /// The running hashes of its items.
+    pub chain: &'a Chain,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// What the new items of a request held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Told {
+    results: usize,
+    replies: usize,
+    words: usize,
+}
+
+impl Session {
+    /// Takes in a request, and decides about it. A request that was heard before is told again
+    /// what it was told then.
+    ///
+    /// # Errors
+    /// An item cannot be read; nothing was taken in.
+    pub fn hear(&mut self, asked: &Asked<'_>) -> Result<Option<Decision>, WireError> {
+        let (items, end) = (asked.chain.len(), asked.chain.end());
+        if self.memory.items == items && self.memory.end == end {
+            return Ok(self.memory.last.as_deref().cloned());
+        }
+        let grows = asked.chain.at(self.memory.items) == Some(self.memory.end);
+        let is_first = self.memory.items == 0;
+        let decision = if grows || is_first {
+            let heard = asked.received.turns(if is_first { 0 } else { self.memory.items })?;
+            self.take_in(asked.at, &heard)
+        } else {
+            let heard = asked.received.turns(0)?;
+            self.take_in_shortened(asked.at, &heard)
+        };
+        self.memory.items = items;
+        self.memory.end = end;
+        self.memory.last = decision.clone().map(Box::new);
+        Ok(decision)
+    }
+
+    /// The conversation has grown.
+    fn take_in(&mut self, at: Timestamp, heard: &[Heard]) -> Option<Decision> {
+        // Of what passed before anybody watched, no times are known.
+        let replies = heard.iter().filter(|it| it.speaker == Speaker::Assistant).count();
+        let mut told = Told::default();
+        let mut decision = None;
+        for one in heard {
+            let at = if told.replies + 1 < replies { Timestamp::UNKNOWN } else { at };
+            decision = self.tell(at, one, &mut told).or(decision);
+        }
+        if told.results > 0 {
+            return Some(self.engine.handle(at, &Event::TurnEnded));
+        }
+        decision
+    }
+
+    /// The client has rewritten the conversation. What was known stays; of what it holds now,
+    /// only the results that were waited for are new.
+    fn take_in_shortened(&mut self, at: Timestamp, heard: &[Heard]) -> Option<Decision> {
+        if !self.memory.compacted {
+            self.engine.handle(at, &Event::ContextCompacted { tokens_after: None });
+            self.memory.compacted = true;
+        }
+        let mut results = 0;
+        for one in heard {
+            for part in &one.message.parts {
+                if let Part::ToolResult { call_id, .. } = part
+                    && let Some(place) = self.memory.pending.iter().position(|id| id == call_id)
+                {
+                    self.memory.pending.swap_remove(place);
+                    self.tell_result(at, part);
+                    results += 1;
+                }
+            }
+        }
+        self.memory.told = None;
+        (results > 0).then(|| self.engine.handle(at, &Event::TurnEnded))
+    }
+
+    fn tell(&mut self, at: Timestamp, heard: &Heard, told: &mut Told) -> Option<Decision> {
+        let message = &heard.message;
+        match heard.speaker {
+            Speaker::Instructions => None,
+            Speaker::Assistant => {
+                told.replies += 1;
+                let is_known = self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message)));
+                if is_known {
+                    return None;
+                }
+                // The decision on the turn before was made by whoever drove it then.
+                if told.results > 0 {
+                    self.engine.handle(at, &Event::TurnEnded);
+                    told.results = 0;
+                }
+                self.remember(message);
+                self.engine.handle(at, &Event::Replied(message.reply()));
+                None
+            }
+            Speaker::User | Speaker::Tool => {
+                let results = results_of(message);
+                for part in results {
+                    self.tell_result(at, part);
+                    told.results += 1;
+                }
+                // Texts beside results are the client's reminders.
+                if heard.speaker == Speaker::Tool || has_results(message) {
+                    return None;
+                }
+                self.tell_words(at, message, told)
+            }
+        }
+    }
+
+    fn tell_words(&mut self, at: Timestamp, message: &Message, told: &mut Told) -> Option<Decision> {
+        let text = message.text();
+        match spoken(text) {
+            Spoken::Injected => None,
+            Spoken::Summary => {
+                Some(self.engine.handle(at, &Event::ContextCompacted { tokens_after: None }))
+            }
+            Spoken::User(text) => {
+                if told.results > 0 {
+                    self.engine.handle(at, &Event::TurnEnded);
+                    told.results = 0;
+                }
+                told.words += 1;
+                // A person's word begins anew what was forced or ended.
+                self.memory.forced = None;
+                self.memory.stopped = None;
+                self.memory.asked_on = 0;
+                Some(self.engine.handle(at, &Event::UserSpoke(UserMessage { text })))
+            }
+        }
+    }
+
+    fn tell_result(&mut self, at: Timestamp, part: &Part) {
+        let Part::ToolResult { call_id, content, is_error, .. } = part else { return };
+        let result = ToolResult {
+            call_id: call_id.as_str().into(),
+            content: content.as_str().into(),
+            is_error: is_error.then_some(true),
+            exit_code: steersman_trace::exit_code(content),
+            full_len: None,
+            tests: reports::parse(content),
+        };
+        self.engine.handle(at, &Event::ToolReturned(result));
+    }
+}
+
+fn results_of(message: &Message) -> impl Iterator<Item = &Part> {
+    message.parts.iter().filter(|part| matches!(part, Part::ToolResult { .. }))
+}
+
+fn has_results(message: &Message) -> bool {
+    results_of(message).next().is_some()
+}

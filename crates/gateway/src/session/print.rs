@@ -1,0 +1,86 @@
+//! A reply, recognised when the client sends it back.
+
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+use steersman_wire::Message;
+use xxhash_rust::xxh3::Xxh3;
+
+/// What a reply is recognised by in a later request, although the client writes it anew.
+///
+/// Ids of calls are the server's, and no two replies share them; where a format or a client has
+/// none, names and arguments have to do, and without calls the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Print {
+    /// Hash of the ids of the calls; 0 without calls.
+    ids: u64,
+    /// Hash of the calls' names and arguments, or of the text.
+    content: u64,
+}
+
+impl Print {
+    /// The print of a reply.
+    #[must_use]
+    pub fn of(message: &Message) -> Self {
+        let mut ids = Xxh3::new();
+        let mut content = Xxh3::new();
+        let mut calls = 0_u32;
+        for call in message.tool_calls() {
+            calls += 1;
+            call.id.hash(&mut ids);
+            call.name.hash(&mut content);
+            arguments(&call.arguments).hash(&mut content);
+        }
+        if calls == 0 {
+            let text = message.text();
+            text.split_whitespace().for_each(|word| word.hash(&mut content));
+        }
+        Self { ids: if calls == 0 { 0 } else { ids.finish() }, content: content.finish() }
+    }
+
+    /// Whether it is surely the same reply: two runs of one task do not share it.
+    #[must_use]
+    pub const fn is_certainly(self, other: Self) -> bool {
+        self.ids != 0 && self.ids == other.ids
+    }
+
+    /// Whether it may be the same reply.
+    #[must_use]
+    pub const fn may_be(self, other: Self) -> bool {
+        self.is_certainly(other) || self.content == other.content
+    }
+}
+
+/// Arguments in one spelling: clients write objects anew, with spaces and an order of their own.
+fn arguments(text: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(value) => value.to_string(),
+        Err(_) => text.trim().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steersman_wire::{Message, Part, Role};
+
+    use super::Print;
+
+    fn call(id: &str, arguments: &str) -> Message {
+        let (id, name, arguments) = (id.into(), "read".into(), arguments.into());
+        let call = Part::ToolCall { id, name, arguments, raw: None };
+        Message { role: Role::Assistant, parts: vec![call] }
+    }
+
+    #[test]
+    fn a_reply_is_recognised_however_it_is_written() {
+        let print = Print::of(&call("c1", r#"{"b":1,"a":2}"#));
+        assert!(print.is_certainly(Print::of(&call("c1", "{ \"a\": 2, \"b\": 1 }"))));
+        let elsewhere = Print::of(&call("c2", r#"{"a":2,"b":1}"#));
+        assert!(!print.is_certainly(elsewhere) && print.may_be(elsewhere));
+        assert!(!print.may_be(Print::of(&call("c2", r#"{"a":3}"#))));
+        let text = Print::of(&Message::assistant("All done."));
+        assert!(text.may_be(Print::of(&Message::assistant(" All  done.\n"))));
+        assert!(!text.is_certainly(Print::of(&Message::assistant("All done."))));
+        assert!(!text.may_be(Print::of(&Message::assistant("Not done."))));
+    }
+}

@@ -1,0 +1,198 @@
+//! All sessions that are open, and which of them a request belongs to.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use steersman_wire::{Received, Speaker};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::chain::{Beginnings, Chain};
+use crate::identity::Named;
+use crate::session::{Print, Session};
+
+/// A session that requests of different connections can reach.
+pub type Shared = Arc<Mutex<Session>>;
+
+/// Every one so many milliseconds without a request makes a session a candidate to be forgotten,
+/// once there are too many.
+const EVICTED_SHARE: usize = 16;
+
+/// The session a request belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    id: u64,
+}
+
+impl Key {
+    /// The session's id in journals, headers and the API.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("gw-{:016x}", self.id)
+    }
+}
+
+/// The sessions that are open, at most so many.
+#[derive(Debug)]
+pub struct Sessions {
+    open: HashMap<u64, Slot>,
+    beginnings: Beginnings,
+    capacity: usize,
+    made: u64,
+}
+
+#[derive(Debug)]
+struct Slot {
+    session: Shared,
+    scope: u64,
+    end: Option<u64>,
+    used_ms: u64,
+}
+
+/// A request, as far as it tells which session is its own.
+#[derive(Debug)]
+pub struct Caller<'a> {
+    /// The name the client gives to the session.
+    pub named: Option<&'a Named>,
+    /// The request.
+    pub received: &'a Received<'a>,
+    /// The running hashes of its items.
+    pub chain: &'a Chain,
+    /// When it came. Milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+impl Sessions {
+    /// Room for at most so many sessions.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        let capacity = capacity.max(EVICTED_SHARE);
+        let beginnings = Beginnings::new(capacity);
+        Self { open: HashMap::new(), beginnings, capacity, made: 0 }
+    }
+
+    /// Number of open sessions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether none is open.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// A session that was kept by an earlier run of the program stood there.
+    pub fn seed(&mut self, id: &str, scope: u64, end: u64) {
+        let Some(id) = id.strip_prefix("gw-") else { return };
+        if let Ok(id) = u64::from_str_radix(id, 16) {
+            self.beginnings.put(scope, end, id, None);
+        }
+    }
+
+    /// The session that a request goes on with, or a new one made by `make`.
+    pub fn of(&mut self, caller: &Caller<'_>, make: impl FnOnce(&Key) -> Session) -> (Key, Shared) {
+        let key = self.key_of(caller);
+        if let Some(slot) = self.open.get_mut(&key.id) {
+            slot.used_ms = caller.at_ms;
+            return (key, Arc::clone(&slot.session));
+        }
+        self.make_room();
+        let session = Arc::new(Mutex::new(make(&key)));
+        let scope = scope_of(caller.named);
+        let slot = Slot {
+            session: Arc::clone(&session),
+            scope,
+            end: None,
+            used_ms: caller.at_ms,
+        };
+        self.open.insert(key.id, slot);
+        (key, session)
+    }
+
+    /// A session was asked up to the end of this chain: it is looked for there from now on.
+    pub fn stands(&mut self, key: &Key, chain: &Chain) {
+        let Some(slot) = self.open.get_mut(&key.id) else { return };
+        let before = slot.end.replace(chain.end()).filter(|end| *end != chain.end());
+        self.beginnings.put(slot.scope, chain.end(), key.id, before);
+    }
+
+    fn key_of(&mut self, caller: &Caller<'_>) -> Key {
+        if let Some(named) = caller.named.filter(|named| named.is_exact) {
+            return Key { id: hash(&(named.source, &named.name)) };
+        }
+        let scope = scope_of(caller.named);
+        let found = self.beginnings.longest(scope, caller.chain);
+        let found = found.map(|(items, sessions)| (items, sessions.to_vec()));
+        let known = found.and_then(|(items, sessions)| self.choose(caller, items, &sessions));
+        Key { id: known.unwrap_or_else(|| self.new_id(caller, scope)) }
+    }
+
+    /// Which of the sessions that have sent this beginning goes on with this request.
+    fn choose(&self, caller: &Caller<'_>, items: usize, sessions: &[u64]) -> Option<u64> {
+        let open = |id: &u64| self.open.get(id).map(|slot| (*id, lock(&slot.session)));
+        if items == caller.chain.len() {
+            let has_reply = caller.received.turns(0).is_ok_and(|heard| {
+                heard.iter().any(|one| one.speaker == Speaker::Assistant)
+            });
+            // The first request of a task that another run is at, or has been given an answer to,
+            // is a run of its own; one that got no answer is sent again.
+            let mut open = sessions.iter().filter_map(open);
+            return open
+                .find(|(_, session)| has_reply || session.broke_off())
+                .map(|(id, _)| id);
+        }
+        if let [one] = sessions {
+            return Some(*one);
+        }
+        let heard = caller.received.turns(items).ok()?;
+        let reply = heard.iter().find(|one| one.speaker == Speaker::Assistant)?;
+        let print = Print::of(&reply.message);
+        let told = |id: &u64| open(id).and_then(|(_, session)| session.memory.told);
+        let certain = sessions.iter().find(|id| told(id).is_some_and(|it| it.is_certainly(print)));
+        let likely = || sessions.iter().find(|id| told(id).is_some_and(|it| it.may_be(print)));
+        certain.or_else(likely).copied()
+    }
+
+    fn new_id(&mut self, caller: &Caller<'_>, scope: u64) -> u64 {
+        self.made += 1;
+        hash(&(scope, caller.chain.end(), caller.at_ms, self.made))
+    }
+
+    /// Forgets the sessions that were used longest ago; the store still has them.
+    fn make_room(&mut self) {
+        if self.open.len() < self.capacity {
+            return;
+        }
+        let mut ages: Vec<(u64, u64)> =
+            self.open.iter().map(|(id, slot)| (slot.used_ms, *id)).collect();
+        ages.sort_unstable();
+        for (_, id) in ages.into_iter().take(self.capacity / EVICTED_SHARE) {
+            if let Some(slot) = self.open.remove(&id)
+                && let Some(end) = slot.end
+            {
+                self.beginnings.take(slot.scope, end, id);
+            }
+        }
+    }
+}
+
+/// The lock of a session. What a panic could leave behind is a state that lacks an event.
+pub fn lock(session: &Shared) -> MutexGuard<'_, Session> {
+    session.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What narrows where a conversation is looked for.
+///
+/// Conversations without exact names are looked for among those with the same inexact one.
+pub fn scope_of(named: Option<&Named>) -> u64 {
+    named.map_or(0, |named| hash(&(named.source, &named.name)))
+}
+
+/// The same in every run of the program: ids are found again after a restart.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = Xxh3::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

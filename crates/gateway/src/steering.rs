@@ -1,0 +1,345 @@
+//! The governor: what is decided about each model call.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use steersman_engine::{Decision, Policy, RunInfo, StopReason, Timestamp};
+use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Tokens, WireError};
+
+use crate::chain::Chain;
+use crate::client::Client;
+use crate::config::{Config, Mode};
+use crate::follow::{Follow, Following};
+use crate::govern::{Course, Ending};
+use crate::identity::{Named, Told, named};
+use crate::kind::{Kind, kind_of};
+use crate::mode::{Subject, mode_of};
+use crate::record::{Entry, Opened, SharedRecorder};
+use crate::seam::{Act, Call, Governor, Plan};
+use crate::session::{Asked, Session};
+use crate::sessions::{Caller, Key, Sessions, Shared, lock, scope_of};
+
+/// Most sessions that are held in memory.
+pub const MAX_SESSIONS: usize = 10_000;
+/// Longest beginning of the task in the journal, in bytes.
+const MAX_TASK: usize = 1 << 10;
+/// Longest reason in a header, in bytes.
+const MAX_REASON: usize = 200;
+
+/// Tells the time, in milliseconds since 1970.
+pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Governs the sessions of all clients.
+pub struct Steering {
+    sessions: Mutex<Sessions>,
+    settings: RwLock<Arc<Settings>>,
+    recorder: SharedRecorder,
+    clock: Clock,
+}
+
+/// What the configuration says.
+struct Settings {
+    config: Config,
+    policy: Arc<Policy>,
+}
+
+/// A turn of an agent, as it was read.
+struct Turn<'a> {
+    call: &'a Call<'a>,
+    received: Received<'a>,
+    chain: Chain,
+    client: Client,
+    named: Option<Named>,
+    model: Cow<'a, str>,
+    mode: Mode,
+}
+
+impl Steering {
+    /// Begins with the sessions the recorder knows.
+    #[must_use]
+    pub fn new(config: Config, policy: Policy, recorder: SharedRecorder, clock: Clock) -> Self {
+        let mut sessions = Sessions::new(MAX_SESSIONS);
+        for standing in recorder.standing(MAX_SESSIONS) {
+            sessions.seed(&standing.id, standing.scope, standing.end);
+        }
+        let settings = Settings { config, policy: Arc::new(policy) };
+        Self {
+            sessions: Mutex::new(sessions),
+            settings: RwLock::new(Arc::new(settings)),
+            recorder,
+            clock,
+        }
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads a call; `None` if it is no turn of an agent, or nobody wants it watched.
+    fn read<'a>(&self, call: &'a Call<'a>, settings: &Settings) -> Option<Turn<'a>> {
+        if settings.config.mode == Mode::Off && settings.config.rules.is_empty() {
+            return None;
+        }
+        // What cannot be read is for the model's server to refuse.
+        let received = call.format.receive(call.body).ok()?;
+        if kind_of(&received) != Kind::Turn {
+            return None;
+        }
+        let client = Client::of(call.headers);
+        let told = Told {
+            prefix: call.session_prefix,
+            thread_id: received.client_metadata().thread_id,
+            prompt_cache_key: received.prompt_cache_key(),
+            user_id: received.user_id(),
+        };
+        let named = named(client, call.headers, &told);
+        let model = received
+            .model()
+            .or_else(|| call.model_in_path.map(Cow::Borrowed))
+            .unwrap_or_default();
+        let subject = Subject {
+            client,
+            agent: client.name(),
+            model: &model,
+            key: "",
+            session: named.as_ref().map_or("", |named| &named.name),
+        };
+        let mode = mode_of(&settings.config, &subject);
+        if mode == Mode::Off {
+            return None;
+        }
+        let hashes = (0..received.items().len()).map(|at| received.item_hash(at));
+        let chain = Chain::of(received.prelude_hash(), hashes);
+        Some(Turn { call, received, chain, client, named, model, mode })
+    }
+
+    /// The turn's session, new or known.
+    fn session_of(&self, turn: &Turn<'_>, policy: &Arc<Policy>) -> (Key, Shared) {
+        let caller = Caller {
+            named: turn.named.as_ref(),
+            received: &turn.received,
+            chain: &turn.chain,
+            at_ms: turn.call.at_ms,
+        };
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = sessions.of(&caller, |key| self.open(key, turn, policy));
+        sessions.stands(&found.0, &turn.chain);
+        found
+    }
+
+    fn open(&self, key: &Key, turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
+        let id = key.id();
+        let kept = self.recorder.recall(&id);
+        let resumed = kept.and_then(|kept| Session::resume(Arc::clone(policy), kept));
+        let taken_up = resumed.is_some();
+        let session = resumed.unwrap_or_else(|| {
+            let depth = turn.named.as_ref().is_some_and(|named| named.parent.is_some());
+            let names = turn.received.tool_names();
+            let info = RunInfo {
+                id: id.clone(),
+                agent: turn.client.name().to_owned(),
+                model: turn.model.to_string(),
+                can_start_over: names.iter().any(|name| name.ends_with("start_over")),
+                depth: u32::from(depth),
+                ..RunInfo::default()
+            };
+            Session::begin(Arc::clone(policy), info)
+        });
+        let named = turn.named.as_ref();
+        let opened = Opened {
+            name: named.map_or_else(String::new, |named| named.name.clone()),
+            source: named.map_or("chain", |named| named.source).to_owned(),
+            parent: named.and_then(|named| named.parent.clone()),
+            client: turn.client.name().to_owned(),
+            model: turn.model.to_string(),
+            format: turn.call.format.name().to_owned(),
+            mode: name_of(turn.mode).to_owned(),
+            task: task_of(&turn.received),
+            taken_up,
+        };
+        self.recorder.record(&id, turn.call.at_ms, &Entry::Opened(Box::new(opened)));
+        session
+    }
+
+    fn steer(&self, turn: &Turn<'_>, settings: &Settings) -> Result<Plan, WireError> {
+        let (key, shared) = self.session_of(turn, &settings.policy);
+        let (id, at_ms) = (key.id(), turn.call.at_ms);
+        let tell = |entry: &Entry| self.recorder.record(&id, at_ms, entry);
+        let mut session = lock(&shared);
+        let memory = &session.memory;
+        let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
+        tell(&Entry::Asked { items: turn.chain.len(), resent });
+        let asked =
+            Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
+        let decision = session.hear(&asked)?;
+        session.memory.in_flight = true;
+        if !resent && let Some(decision) = &decision {
+            tell(&Entry::Decided(Box::new(decision.clone())));
+        }
+        let acts = turn.mode == Mode::Govern && decision.as_ref().is_none_or(|it| !it.shadow);
+        let course = if acts {
+            let course = session.steer(decision.as_ref(), &turn.chain, resent);
+            let said = decision.as_ref().and_then(|decision| decision.intervention.as_ref());
+            if let Some(said) = said.filter(|_| !resent) {
+                let (text, template) = (said.text.clone(), said.template.clone());
+                tell(&Entry::Said { text, template });
+            }
+            course
+        } else {
+            Course::Pass
+        };
+        tell(&Entry::Steered { course: course.clone() });
+        let headers = announce(&id, turn.mode, decision.as_ref());
+        let ending = Ending::of(&turn.received);
+        if course == Course::Answer {
+            session.memory.in_flight = false;
+            return Ok(answer(turn, &session, &ending, headers, &id));
+        }
+        let edits = session.edits(&course, &turn.chain, &ending);
+        let act = if edits.is_empty() {
+            Act::Forward
+        } else {
+            Act::ForwardBody(turn.received.edited(&edits)?.into())
+        };
+        drop(edits);
+        drop(session);
+        let follow = Follow::new(Following {
+            id,
+            scope: scope_of(turn.named.as_ref()),
+            session: shared,
+            recorder: Arc::clone(&self.recorder),
+            clock: Arc::clone(&self.clock),
+            format: turn.call.format,
+            body: turn.call.body.clone(),
+            chain: turn.chain.clone(),
+            acts: turn.mode == Mode::Govern,
+            begun_ms: at_ms,
+        });
+        Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
+    }
+}
+
+impl Governor for Steering {
+    fn call(&self, call: &Call<'_>) -> Plan {
+        let settings = self.settings();
+        let Some(turn) = self.read(call, &settings) else { return Plan::pass() };
+        self.steer(&turn, &settings).unwrap_or_else(|error| {
+            let mut plan = Plan::pass();
+            plan.headers.push(header("x-steersman-failed", &error.to_string()));
+            plan
+        })
+    }
+
+    fn reload(&self, config: &Config) -> Result<(), String> {
+        let policy = config.policy()?;
+        let settings = Settings { config: config.clone(), policy: Arc::new(policy) };
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        Ok(())
+    }
+}
+
+/// A final answer of our own, in the client's format.
+fn answer(
+    turn: &Turn<'_>,
+    session: &Session,
+    ending: &Ending,
+    mut headers: Vec<(HeaderName, HeaderValue)>,
+    id: &str,
+) -> Plan {
+    let format = turn.call.format;
+    let streams = turn.received.stream() || turn.call.stream_in_path;
+    let answer = own_answer(session, ending, id, turn.chain.len());
+    let frame_id = format!("{id}-{}", turn.chain.len());
+    let frame = Frame {
+        id: &frame_id,
+        created_s: turn.call.at_ms / 1000,
+        model: &turn.model,
+        usage_chunk: false,
+    };
+    let (kind, body) = if streams {
+        ("text/event-stream", format.render_stream(&answer, &frame))
+    } else {
+        ("application/json", format.render(&answer, &frame))
+    };
+    headers.push(header("x-steersman-capped", "true"));
+    let mut response = http::Response::new(());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let (parts, ()) = response.into_parts();
+    Plan { act: Act::Answer(Box::new(parts), Bytes::from(body)), headers, watch: None }
+}
+
+/// What the answer says: a text, or the call by which this client's loop ends.
+fn own_answer(session: &Session, ending: &Ending, id: &str, items: usize) -> Answer {
+    let text = session.own_answer();
+    let call = |name: &str, arguments: serde_json::Value| Part::ToolCall {
+        id: format!("call_{}_{items}", id.trim_start_matches("gw-")),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+        raw: None,
+    };
+    let (parts, stop) = match ending {
+        Ending::Text => (vec![Part::Text(text)], StopReason::Stop),
+        Ending::Call(name) => {
+            let arguments = serde_json::json!({"answer": text, "result": text, "message": text});
+            (vec![call(name, arguments)], StopReason::ToolCalls)
+        }
+        Ending::Command => {
+            let arguments = serde_json::json!({"command": Ending::command()});
+            (vec![Part::Text(text), call("bash", arguments)], StopReason::ToolCalls)
+        }
+    };
+    Answer {
+        message: Message { role: Role::Assistant, parts },
+        stop: Some(stop),
+        stop_word: None,
+        usage: Tokens::default(),
+        model: None,
+        id: None,
+        extra: serde_json::Map::new(),
+    }
+}
+
+/// What the client is told in headers.
+fn announce(id: &str, mode: Mode, decision: Option<&Decision>) -> Vec<(HeaderName, HeaderValue)> {
+    let mut headers =
+        vec![header("x-steersman-session", id), header("x-steersman-mode", name_of(mode))];
+    if let Some(decision) = decision {
+        headers.push(header("x-steersman-decision", decision.action.name()));
+        headers.push(header("x-steersman-reason", &decision.reason.to_string()));
+    }
+    headers
+}
+
+/// A header of ours; what no header can hold becomes a question mark.
+pub(crate) fn header(name: &'static str, value: &str) -> (HeaderName, HeaderValue) {
+    let end = value.floor_char_boundary(MAX_REASON);
+    let plain: String = value[..end]
+        .chars()
+        .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
+        .collect();
+    let value = HeaderValue::from_str(&plain).unwrap_or(HeaderValue::from_static("?"));
+    (HeaderName::from_static(name), value)
+}
+
+const fn name_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Govern => "govern",
+        Mode::Shadow => "shadow",
+        Mode::Off => "off",
+    }
+}
+
+/// The beginning of the first words that are the user's.
+fn task_of(received: &Received<'_>) -> String {
+    use steersman_wire::Speaker;
+    let first = (0..received.items().len().min(8)).find_map(|at| {
+        let heard = received.item(at).ok()?;
+        let text = heard.message.text().into_owned();
+        (heard.speaker == Speaker::User && !text.trim().is_empty()).then_some(text)
+    });
+    let mut task = first.unwrap_or_default();
+    task.truncate(task.floor_char_boundary(MAX_TASK));
+    task
+}

@@ -1,0 +1,69 @@
+//! The gateway ends in the middle of a session and is started again.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use steersman_engine::Decision;
+use steersman_wire::Format;
+
+use super::sim::{Client, Kept, Sent, call, deliver, steering};
+
+const GOVERN: &str = "mode: govern\nunknown_clients: govern\n";
+
+/// What was decided in a run of `turns` turns that repeats itself from the third on, and every
+/// body that was forwarded. After each turn in `restarts` the gateway is another.
+fn run(format: Format, turns: usize, restarts: &[usize]) -> (Vec<Decision>, Vec<Vec<u8>>) {
+    let kept = Arc::new(Kept::default());
+    let mut governor = steering(GOVERN, &kept);
+    let mut client = Client::new(format, true, "a");
+    let mut bodies = Vec::new();
+    for turn in 0..turns {
+        let path = turn.min(3);
+        let reply = call("read", &format!(r#"{{"path":"src/{path}.rs"}}"#));
+        let Sent::Forwarded { body, watch, .. } = client.ask(&governor) else { break };
+        bodies.push(body.to_vec());
+        let served = client.served(&reply);
+        let (got, _) = deliver(watch, &served, 33);
+        let answer = client.read(&got);
+        client.take(&answer, &format!("content of {path}"));
+        if restarts.contains(&turn) {
+            governor = steering(GOVERN, &kept);
+        }
+    }
+    // Times are the client's in this simulation, but not those of the ends of answers.
+    let mut decisions = kept.decisions();
+    for decision in &mut decisions {
+        decision.signals = steersman_engine::Signals::default();
+        decision.score = 0.0;
+    }
+    (decisions, bodies)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn decisions_are_those_without_the_restart(
+        restarts in prop::collection::vec(0_usize..16, 1..4),
+        format in prop::sample::select(Format::ALL.to_vec()),
+    ) {
+        prop_assert_eq!(run(format, 16, &restarts), run(format, 16, &[]));
+    }
+}
+
+#[test]
+fn what_was_lost_is_read_from_the_request() {
+    let kept = Arc::new(Kept::default());
+    let first = steering(GOVERN, &kept);
+    let mut client = Client::new(Format::OpenAiChat, true, "a");
+    let reply = call("read", r#"{"path":"src/lib.rs"}"#);
+    for _ in 0..2 {
+        client.turn(&first, &reply, "the same");
+    }
+    // Another replica, which knows nothing.
+    let other = Arc::new(Kept::default());
+    let second = steering(GOVERN, &other);
+    let Sent::Forwarded { .. } = client.ask(&second) else { panic!("answered") };
+    let decided = other.decisions();
+    assert_eq!(decided.last().unwrap().turn, 2, "{decided:?}");
+}
