@@ -103,8 +103,12 @@ pub trait Watch: Send {
     ///
     /// Milliseconds to wait before it is asked once more; `None`: the refusal is passed on. Not
     /// asked for a refusal with a longer body.
-    fn retry(&mut self, status: Option<StatusCode>, headers: &HeaderMap, body: &[u8])
-    -> Option<u64>;
+    fn retry(
+        &mut self,
+        status: Option<StatusCode>,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<u64>;
 
     /// The client went away, or the gateway ended.
     fn dropped(&mut self);
