@@ -78,7 +78,7 @@ fn check(format: Format, answer: &Answer) {
     assert_eq!(streamed.message, whole.message, "{format}");
 }
 
-fn cases() -> Vec<(&'static str, Answer)> {
+pub(crate) fn cases() -> Vec<(&'static str, Answer)> {
     let text = |text: &str| Part::Text(text.into());
     let thought = |format: Format, value: Value| Part::Reasoning {
         text: "Hm.".into(),

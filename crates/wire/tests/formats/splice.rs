@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use steersman_wire::{Answer, Format, Message, Part, Splice, StreamReader, Tokens, WireError};
+use steersman_wire::{
+    Answer, Format, Frame, Message, Part, Splice, StreamReader, Tokens, WireError,
+};
 
-use crate::cases::{Case, answers};
-use crate::rendered::{FRAME, any_answer, read_stream};
+use crate::cases::{Case, answers, golden};
+use crate::golden::compare;
+use crate::rendered::{FRAME, any_answer, cases, read_stream};
 
 /// A recorded stream of server-sent events and what it reads as.
 type Stream = (Case, Result<Answer, WireError>);
@@ -180,6 +183,30 @@ fn recorded_streams_continue_each_other() {
         }
     }
     assert!(seen >= 30, "{seen}");
+}
+
+/// An answer that ended too early and the one that continues it, as a client reads them.
+#[test]
+fn a_rescued_answer_is_one() {
+    let cases = cases();
+    let find = |name: &str| &cases.iter().find(|case| case.0 == name).unwrap().1;
+    for format in Format::ALL {
+        let frames = [FRAME, Frame { id: "resp_80", ..FRAME }];
+        let answers = [(find("text"), &frames[0]), (find("calls"), &frames[1])];
+        let mut splice = Splice::new(format);
+        let [first, second] = answers.map(|(answer, frame)| format.render_stream(answer, frame));
+        let mut out = splice.push(&first).into_owned();
+        splice.go_on();
+        out.extend_from_slice(&splice.push(&second));
+        out.extend(splice.release());
+        let folder = golden().join("rendered").join(format.name());
+        compare(&folder.join("spliced.sse"), &String::from_utf8(out).unwrap());
+        let [first, second] = answers.map(|(answer, frame)| format.render(answer, frame));
+        let joined = format.joined(&first, &second).unwrap();
+        let joined: serde_json::Value = serde_json::from_slice(&joined).unwrap();
+        let joined = serde_json::to_string_pretty(&joined).unwrap() + "\n";
+        compare(&folder.join("joined.json"), &joined);
+    }
 }
 
 /// Frames of a stream, as text, for cases that no server recorded.
