@@ -8,8 +8,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use steersman_gateway::record::Silent;
+use steersman_gateway::steering::{Steering, policy_of};
 use steersman_gateway::{
     Config, ConfigError, Ended, Governor, Handle, Mode, PassThrough, Server, Upstream,
 };
@@ -128,12 +131,21 @@ fn configuration(args: &ServeArgs) -> Result<Config, Stop> {
 /// The configuration that is read if none is named.
 const FILE: &str = "gateway.yaml";
 
-/// Who decides about calls. Until governing is part of the command, everything passes.
+/// Who decides about calls.
 fn governor(config: &Config) -> Result<Arc<dyn Governor>, Stop> {
-    if config.mode != Mode::Off || config.unknown_clients != Mode::Off || !config.rules.is_empty() {
-        tell("note: calls pass through unread: the command does not govern yet")?;
+    let everything_off = config.mode == Mode::Off && config.rules.is_empty();
+    if everything_off {
+        return Ok(Arc::new(PassThrough));
     }
-    Ok(Arc::new(PassThrough))
+    let wrong = |message: String| Stop::Told(format!("error: {message}"), BAD);
+    let policy = policy_of(config).map_err(wrong)?;
+    Ok(Arc::new(Steering::new(config.clone(), policy, Arc::new(Silent), Arc::new(now_ms))))
+}
+
+/// Milliseconds since 1970; 0 for a clock that stands before it.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn variable(name: &str) -> Option<String> {
