@@ -1,8 +1,8 @@
 //! The gateway without the command around it: everything passes.
 //!
 //! `cargo run --release -p steersman-gateway --example pass -- serve --listen 127.0.0.1:8897
-//! --upstream http://127.0.0.1:8899`, so that `tests/gateway-bench/run` can take it for the command,
-//! which takes much longer to build.
+//! --upstream http://127.0.0.1:8899`, so that `tests/gateway-bench/run` can take it for the
+//! command, which takes much longer to build.
 
 use std::error::Error;
 use std::sync::Arc;
