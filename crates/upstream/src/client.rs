@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Incoming;
 use hyper::{Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
@@ -13,6 +12,8 @@ use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
+
+use crate::Outgoing;
 
 /// How connections are made.
 #[derive(Clone, Debug)]
@@ -52,8 +53,8 @@ impl Options {
     }
 }
 
-type Direct = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
-type Proxied = legacy::Client<HttpsConnector<Tunnel<HttpConnector>>, Full<Bytes>>;
+type Direct = legacy::Client<HttpsConnector<HttpConnector>, Outgoing>;
+type Proxied = legacy::Client<HttpsConnector<Tunnel<HttpConnector>>, Outgoing>;
 
 /// A client to model servers. Clones share their connections.
 #[derive(Clone, Debug)]
@@ -119,7 +120,7 @@ impl Client {
 
     pub(crate) async fn request(
         &self,
-        request: hyper::Request<Full<Bytes>>,
+        request: hyper::Request<Outgoing>,
     ) -> Result<Response<Incoming>, SendError> {
         if !self.trusts && request.uri().scheme_str() == Some("https") {
             return Err(SendError::NoAuthorities);
@@ -151,5 +152,8 @@ fn connector<C>(tls: ClientConfig, inner: C) -> HttpsConnector<C> {
 fn pool(options: &Options) -> legacy::Builder {
     let mut builder = legacy::Client::builder(TokioExecutor::new());
     builder.pool_idle_timeout(options.idle_timeout).pool_timer(TokioTimer::new());
+    // One connection of HTTP/2 carries many calls: that it is dead must be noticed.
+    builder.timer(TokioTimer::new());
+    builder.http2_keep_alive_interval(options.idle_timeout);
     builder
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{HeaderMap, Method, Response};
@@ -12,7 +12,7 @@ use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::client::SendError;
 use crate::deadlines::{Due, Timer};
-use crate::{Client, Deadlines, Endpoint};
+use crate::{Client, Deadlines, Endpoint, Outgoing};
 
 /// Largest answer in one piece, in bytes.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ impl Client {
     /// Sends the request and waits for the head of the response.
     async fn respond(
         &self,
-        asked: hyper::Request<Full<Bytes>>,
+        asked: hyper::Request<Outgoing>,
         timer: &Timer,
         endpoint: &Endpoint,
     ) -> Result<Response<Incoming>, Failure> {
@@ -86,10 +86,10 @@ impl Client {
 fn http_request(
     endpoint: &Endpoint,
     request: &Request<'_>,
-) -> Result<hyper::Request<Full<Bytes>>, Failure> {
+) -> Result<hyper::Request<Outgoing>, Failure> {
     let format = endpoint.format();
     let url = format.url(endpoint.base_url(), request.model, request.stream);
-    let body = Full::new(Bytes::from(format.body(request)));
+    let body = Outgoing::from(Bytes::from(format.body(request)));
     let mut asked = hyper::Request::builder()
         .method(Method::POST)
         .uri(&url)
@@ -108,7 +108,7 @@ fn http_request(
 }
 
 /// What is told of an error: its innermost cause, in its own words.
-fn root_cause(error: &dyn Error) -> String {
+pub(crate) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;

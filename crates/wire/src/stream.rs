@@ -158,7 +158,7 @@ fn partial(format: Format, assembly: &dyn Assemble) -> Answer {
 }
 
 /// Parses JSON; bytes that are no UTF-8 become U+FFFD.
-fn parse(bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let parsed = match serde_json::from_slice(bytes) {
         Err(_) if std::str::from_utf8(bytes).is_err() => {
             serde_json::from_str(&String::from_utf8_lossy(bytes))
@@ -173,7 +173,7 @@ fn parse(bytes: &[u8]) -> Result<Value, String> {
     }
 }
 
-fn not_json(what: &'static str, problem: String, bytes: &[u8]) -> WireError {
+pub(crate) fn not_json(what: &'static str, problem: String, bytes: &[u8]) -> WireError {
     let excerpt = crate::redact(&cut(&plain(bytes), EXCERPT));
     WireError::NotJson { what, problem, excerpt }
 }

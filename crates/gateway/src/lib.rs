@@ -1,0 +1,26 @@
+//! The gateway: a server that agents take for their model server, and that passes what they ask on
+//! to the real one.
+//!
+//! [`Server`] listens, [`Config`] says how, and a [`Governor`] decides what becomes of each call of
+//! a model. Bytes go through as they come: a request is forwarded with the body the client wrote,
+//! an answer piece by piece at the pace at which the client takes it.
+
+mod alarm;
+mod answer;
+mod config;
+mod forward;
+mod headers;
+mod live;
+mod question;
+mod receive;
+mod relay;
+mod route;
+mod seam;
+mod server;
+mod socket;
+mod watched;
+
+pub use config::{Config, ConfigError, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
+pub use live::StartError;
+pub use seam::{Act, Call, EndOfAnswer, Governor, Next, PassThrough, Plan, Watch};
+pub use server::{Ended, Handle, Server};
