@@ -1,14 +1,14 @@
-//! What can be wrong with what a server sent.
+//! What can be wrong with what a server or a client sent.
 
 use crate::Answer;
 
-/// Why bytes of a server are no answer.
+/// Why bytes are no answer, or no request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WireError {
-    /// The body, or an event of the stream, is no JSON.
+    /// A body, or an event of the stream, is no JSON.
     #[error("{what} is not JSON ({problem}): {excerpt}")]
     NotJson {
-        /// The body or a stream event.
+        /// The body, the request or a stream event.
         what: &'static str,
         /// What the parser says, with line and column.
         problem: String,
@@ -21,6 +21,14 @@ pub enum WireError {
         /// The format that was expected.
         format: crate::Format,
         /// What is missing.
+        problem: &'static str,
+    },
+    /// It is JSON, but no request of the format that could be read or edited as asked.
+    #[error("no {format} request: {problem}")]
+    NotARequest {
+        /// The format that was expected.
+        format: crate::Format,
+        /// What is in the way.
         problem: &'static str,
     },
     /// A line or the whole stream is longer than what is kept.

@@ -154,6 +154,7 @@ impl Failure {
         let kind = match &error {
             WireError::NotJson { .. }
             | WireError::NotAnAnswer { .. }
+            | WireError::NotARequest { .. }
             | WireError::TooLong { .. } => FailureKind::NotAnAnswer,
             WireError::CutOff { .. } => FailureKind::CutOff,
             WireError::Reported { code, message, .. } => classify(None, code, message),

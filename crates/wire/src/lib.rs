@@ -5,6 +5,9 @@
 //! from a whole body ([`Format::answer`]) or from a stream ([`Format::stream`]); both give the same
 //! answer. What went wrong is a [`Failure`] that says whether and when to try again.
 //!
+//! The other half is for who stands between the two: [`Format::receive`] scans a client's request into
+//! a [`Received`] without decoding it, and an [`Edit`] changes nothing but what it says.
+//!
 //! Nothing a server sent is lost: blocks of reasoning, signatures, and what is not understood at
 //! all stay in the message as they came, and go back to the same format word for word.
 //!
@@ -33,6 +36,7 @@ mod format;
 mod formats;
 mod json;
 mod message;
+mod received;
 mod redact;
 mod rendered;
 mod repair;
@@ -47,6 +51,7 @@ pub use error::WireError;
 pub use failure::{Failure, FailureKind};
 pub use format::{Format, FormatError};
 pub use message::{Message, Part, Raw, Role};
+pub use received::{ClientMetadata, Edit, Heard, Received, Speaker};
 pub use redact::redact;
 pub use rendered::{ErrorKind, Frame, Splice};
 pub use repair::repair_tool_call;

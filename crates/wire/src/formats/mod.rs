@@ -14,8 +14,8 @@ use std::fmt::Debug;
 use serde_json::{Map, Value};
 
 use crate::failure::Reported;
-use crate::json::merge;
-use crate::{Answer, Delta, Format, Request, WireError};
+use crate::json::{self, merge};
+use crate::{Answer, Delta, Format, Message, Part, Request, WireError};
 
 /// Puts the body of an answer together from the events of a stream.
 pub(crate) trait Assemble: Debug + Send + Sync {
@@ -85,6 +85,50 @@ impl Format {
             merge(&mut body, extra);
         }
         Value::Object(body).to_string().into_bytes()
+    }
+}
+
+/// The parts of one item of a client's conversation, which is an object; `place` tells calls
+/// without an id apart.
+pub(crate) fn hear(format: Format, item: Map<String, Value>, place: &str) -> Vec<Part> {
+    match format {
+        Format::OpenAiChat => chat::hear(item, place),
+        Format::OpenAiResponses => responses::hear(item, place),
+        Format::Anthropic => anthropic::hear(item, place),
+        Format::Gemini => gemini::hear(item, place),
+    }
+}
+
+/// One message as items of a format, in order; none if the format has no words for it.
+pub(crate) fn items(format: Format, message: &Message) -> Vec<Value> {
+    let messages = std::slice::from_ref(message);
+    match format {
+        Format::OpenAiChat => chat::items(messages),
+        Format::OpenAiResponses => responses::items(messages),
+        Format::Anthropic => anthropic::items(messages),
+        Format::Gemini => gemini::items(messages),
+    }
+}
+
+/// The field of Chat Completions that limits the answer, by the model's name.
+pub(crate) fn chat_limit_field(model: &str) -> &'static str {
+    chat::limit_field(model)
+}
+
+/// What a tool returned, as one text: blocks of text line by line, other blocks by their kind.
+fn told(content: Option<Value>) -> String {
+    match content {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
+        Some(Value::Array(blocks)) if blocks.iter().any(Value::is_object) => {
+            let texts =
+                blocks.iter().map(|block| match block.get("text").and_then(Value::as_str) {
+                    Some(text) => text.to_owned(),
+                    None => format!("[{}]", json::text(block, "type")),
+                });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Some(other) => other.to_string(),
     }
 }
 

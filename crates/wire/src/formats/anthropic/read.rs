@@ -38,7 +38,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
     Ok(answer)
 }
 
-fn read_block(block: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
+pub(super) fn read_block(block: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
     match text(&block, "type") {
         "text" => {
             let said = text(&block, "text").to_owned();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{fields, temperature};
 use crate::dialogue::{Returned, Said, Turn, turns};
-use crate::{Format, Part, Raw, Request, ToolChoice, arguments};
+use crate::{Format, Message, Part, Raw, Request, ToolChoice, arguments};
 
 const FORMAT: Format = Format::Anthropic;
 
@@ -44,7 +44,7 @@ pub(in crate::formats) fn write(request: &Request<'_>) -> Map<String, Value> {
         .map(|text| json!({"type": "text", "text": text}))
         .into_iter()
         .collect();
-    let mut messages = messages(request);
+    let mut messages = items(request.messages);
     if request.cache {
         // A mark covers all before it; tools come before the system prompt.
         mark(if system.is_empty() { &mut tools } else { &mut system });
@@ -93,9 +93,9 @@ fn tool_choice(request: &Request<'_>) -> Option<Value> {
 }
 
 /// Messages in turns: results and what the user says next are one message, results first.
-fn messages(request: &Request<'_>) -> Vec<Value> {
+pub(in crate::formats) fn items(conversation: &[Message]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
-    for turn in turns(request.messages) {
+    for turn in turns(conversation) {
         let (role, blocks) = match turn {
             Turn::User(said) => ("user", said.iter().filter_map(user).collect()),
             Turn::Assistant(parts) => ("assistant", reply(&parts)),

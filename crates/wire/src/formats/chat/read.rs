@@ -96,7 +96,7 @@ fn tokens(body: &mut Map<String, Value>) -> Tokens {
     }
 }
 
-fn parts(mut message: Map<String, Value>, answer: &str) -> Vec<Part> {
+pub(super) fn parts(mut message: Map<String, Value>, answer: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     parts.extend(reasoning(&mut message));
     match message.remove("content") {
@@ -152,7 +152,7 @@ fn reasoning(message: &mut Map<String, Value>) -> Option<Part> {
 }
 
 /// A block of a content that is a list. Neighbouring texts are one text.
-fn block(own: Value, parts: &mut Vec<Part>) {
+pub(super) fn block(own: Value, parts: &mut Vec<Part>) {
     match text(&own, "type") {
         "text" if !holds_more(&own, &["type", "text"]) => {
             match (text(&own, "text"), parts.last_mut()) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{fields, temperature};
 use crate::dialogue::{Returned, Said, Turn, turns};
-use crate::{Format, Part, Raw, Request, ToolChoice, arguments};
+use crate::{Format, Message, Part, Raw, Request, ToolChoice, arguments};
 
 const FORMAT: Format = Format::OpenAiChat;
 
@@ -45,7 +45,7 @@ pub(in crate::formats) fn write(request: &Request<'_>) -> Map<String, Value> {
 }
 
 /// `OpenAI`'s reasoning models refuse `max_tokens`, and other servers know nothing else.
-fn limit_field(model: &str) -> &'static str {
+pub(in crate::formats) fn limit_field(model: &str) -> &'static str {
     let model = model.rsplit('/').next().unwrap_or(model);
     let own = ["gpt-", "o1", "o3", "o4", "chatgpt"].iter().any(|name| model.starts_with(name));
     if own && !model.starts_with("gpt-oss") { "max_completion_tokens" } else { "max_tokens" }
@@ -56,7 +56,14 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
     if !request.system.is_empty() {
         messages.push(json!({"role": "system", "content": request.system}));
     }
-    for turn in turns(request.messages) {
+    messages.extend(items(request.messages));
+    messages
+}
+
+/// The messages of a conversation without its system prompt.
+pub(in crate::formats) fn items(conversation: &[Message]) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in turns(conversation) {
         match turn {
             Turn::User(said) => messages.push(user(&said)),
             Turn::Assistant(parts) => messages.push(assistant(&parts)),

@@ -54,7 +54,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
     Ok(answer)
 }
 
-fn read_part(part: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
+pub(super) fn read_part(part: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
     if let Some(function) = part.get("functionCall") {
         let name = text(function, "name").to_owned();
         let arguments = match function.get("args") {

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use super::super::{fields, temperature};
 use super::schema::adapt;
 use crate::dialogue::{Returned, Said, Turn, turns};
-use crate::{Format, Part, Raw, Request, ToolChoice, arguments};
+use crate::{Format, Message, Part, Raw, Request, ToolChoice, arguments};
 
 const FORMAT: Format = Format::Gemini;
 
 pub(in crate::formats) fn write(request: &Request<'_>) -> Map<String, Value> {
-    let mut body = fields(json!({"contents": contents(request)}));
+    let mut body = fields(json!({"contents": items(request.messages)}));
     if !request.system.is_empty() {
         let parts = json!([{"text": request.system}]);
         body.insert("systemInstruction".into(), json!({"parts": parts}));
@@ -54,9 +54,9 @@ pub(in crate::formats) fn write(request: &Request<'_>) -> Map<String, Value> {
 }
 
 /// Contents in turns: results and what the user says next are one content, results first.
-fn contents(request: &Request<'_>) -> Vec<Value> {
+pub(in crate::formats) fn items(conversation: &[Message]) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
-    for turn in turns(request.messages) {
+    for turn in turns(conversation) {
         let (role, parts) = match turn {
             Turn::User(said) => ("user", said.iter().filter_map(user).collect()),
             Turn::Assistant(parts) => ("model", reply(&parts)),

@@ -1,10 +1,11 @@
 //! `OpenAI` Responses.
 
 mod assemble;
+mod hear;
 mod read;
-
 mod write;
 
 pub(super) use assemble::Assembly;
+pub(super) use hear::hear;
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{items, write};

@@ -73,7 +73,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
     Ok(answer)
 }
 
-fn read_item(item: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
+pub(super) fn read_item(item: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
     match text(&item, "type") {
         "message" => message(item, parts),
         "reasoning" => {
@@ -99,6 +99,19 @@ fn read_item(item: Value, index: usize, answer: &str, parts: &mut Vec<Part>) {
             };
             let known = ["type", "id", "status", "call_id", "name", "arguments"];
             let raw = holds_more(&item, &known).then_some(Raw { format: FORMAT, value: item });
+            parts.push(Part::ToolCall { id, name, arguments, raw });
+        }
+        // Tools that the client runs and the provider has trained: they are named by their type.
+        kind @ ("local_shell_call" | "shell_call" | "apply_patch_call") => {
+            let name = kind.trim_end_matches("_call").to_owned();
+            let asked = ["action", "operation"].into_iter().find_map(|key| item.get(key));
+            let arguments = asked.map_or_else(|| "{}".to_owned(), Value::to_string);
+            let id = ["call_id", "id"].map(|key| text(&item, key));
+            let id = match id.into_iter().find(|id| !id.is_empty()) {
+                Some(id) => id.to_owned(),
+                None => made_id(answer, index, &name, &arguments),
+            };
+            let raw = Some(Raw { format: FORMAT, value: item });
             parts.push(Part::ToolCall { id, name, arguments, raw });
         }
         _ => parts.push(Part::Other { format: FORMAT, value: item }),

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::super::{fields, temperature};
 use crate::dialogue::{Returned, Said, Turn, turns};
-use crate::{Format, Part, Raw, Request, ToolChoice, arguments};
+use crate::{Format, Message, Part, Raw, Request, ToolChoice, arguments};
 
 const FORMAT: Format = Format::OpenAiResponses;
 
 /// Nothing is stored at the server: the whole conversation goes with every request, reasoning
 /// included in encrypted form.
 pub(in crate::formats) fn write(request: &Request<'_>) -> Map<String, Value> {
-    let input = input(request);
+    let input = items(request.messages);
     let mut body = fields(json!({"model": request.model, "input": input, "store": false}));
     if !request.system.is_empty() {
         body.insert("instructions".into(), request.system.into());
@@ -62,9 +62,9 @@ fn reasons(model: &str) -> bool {
     !["gpt-3", "gpt-4", "chatgpt"].iter().any(|name| model.starts_with(name))
 }
 
-fn input(request: &Request<'_>) -> Vec<Value> {
+pub(in crate::formats) fn items(conversation: &[Message]) -> Vec<Value> {
     let mut items = Vec::new();
-    for turn in turns(request.messages) {
+    for turn in turns(conversation) {
         match turn {
             Turn::User(said) => items.push(user(&said)),
             Turn::Assistant(parts) => reply(&parts, &mut items),
@@ -129,8 +129,9 @@ fn without_id(mut item: Value) -> Value {
     item
 }
 
-fn is_free_form(raw: Option<&Value>) -> bool {
-    raw.and_then(|raw| raw.get("type")?.as_str()) == Some("custom_tool_call")
+/// The type of a call whose item is not a plain function's.
+fn kind_of(raw: Option<&Value>) -> &str {
+    raw.and_then(|raw| raw.get("type")?.as_str()).unwrap_or("function_call")
 }
 
 fn call(id: &str, name: &str, written: &str, raw: Option<&Raw>) -> Value {
@@ -138,10 +139,18 @@ fn call(id: &str, name: &str, written: &str, raw: Option<&Raw>) -> Value {
     let mut call = without_id(raw.cloned().unwrap_or_else(|| json!({"type": "function_call"})));
     call["call_id"] = id.into();
     call["name"] = name.into();
-    if is_free_form(raw) {
-        call["input"] = written.into();
-    } else {
-        call["arguments"] = arguments::json_text(written).into();
+    match kind_of(raw) {
+        "function_call" => call["arguments"] = arguments::json_text(written).into(),
+        "custom_tool_call" => call["input"] = written.into(),
+        // The whole call is in the item, under fields of its own.
+        _ => return without_name(call),
+    }
+    call
+}
+
+fn without_name(mut call: Value) -> Value {
+    if let Some(call) = call.as_object_mut() {
+        call.remove("name");
     }
     call
 }
@@ -151,6 +160,6 @@ fn result(result: &Returned<'_>) -> Value {
         Part::ToolCall { raw: Some(raw), .. } => raw.of(FORMAT),
         _ => None,
     };
-    let kind = if is_free_form(raw) { "custom_tool_call_output" } else { "function_call_output" };
+    let kind = format!("{}_output", kind_of(raw));
     json!({"type": kind, "call_id": result.id, "output": result.content})
 }
