@@ -12,6 +12,7 @@ mod reading;
 mod replay;
 mod run;
 mod screen;
+mod serve;
 mod sessions;
 mod stop;
 mod text;
@@ -48,6 +49,8 @@ enum Verb {
     Run(Box<run::RunArgs>),
     /// List, show, take up, stop, say something to, move and delete sessions
     Sessions(sessions::SessionsArgs),
+    /// Stand between agents and their model servers
+    Serve(serve::ServeArgs),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Run(args) => run::run(&args, cli.color),
         Verb::Sessions(args) => sessions::run(args, cli.color),
+        Verb::Serve(args) => serve::run(&args),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),

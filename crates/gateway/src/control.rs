@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// Something a person wants of a session. It takes effect with the session's next request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "control", rename_all = "snake_case", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Control {
     /// Requests wait until `Resume`, at most as long as a client waits.
     Pause,

@@ -98,14 +98,14 @@ impl Follow {
             Reading::Stream { splice, .. } => {
                 splice.as_mut().map_or_else(Vec::new, |splice| vec![splice.release().into()])
             }
-            Reading::Whole { held, .. } => self.first.take().map_or_else(
-                || std::mem::take(held),
-                |first| vec![self.with.format.joined(&first, &held.concat()).map_or(
-                    // What cannot be joined: the later answer is the better one.
-                    held.concat(),
-                    |joined| joined,
-                ).into()],
-            ),
+            Reading::Whole { held, .. } => {
+                let held = std::mem::take(held);
+                let Some(first) = self.first.take() else { return held };
+                let second = held.concat();
+                // Of what cannot be joined the later answer is the better one.
+                let joined = self.with.format.joined(&first, &second).unwrap_or(second);
+                vec![joined.into()]
+            }
         }
     }
 
@@ -151,8 +151,8 @@ impl Follow {
         let session = lock(&self.with.session);
         let mut edits: Vec<Edit<'_>> =
             session.memory.said.iter().filter_map(|said| said.edit(&self.with.chain)).collect();
-        let message = answer.message;
-        for (message, text) in self.said.iter().chain([&(message.clone(), text.clone())]) {
+        let said = (answer.message, text);
+        for (message, text) in self.said.iter().chain([&said]) {
             if !message.parts.is_empty() {
                 edits.push(Edit::Replied { at: end, message });
             }
@@ -164,10 +164,10 @@ impl Follow {
         let body = received.edited(&edits).ok()?;
         drop(edits);
         drop(session);
-        self.before.extend(message.parts.iter().cloned());
-        self.said.push((message, text.clone()));
+        self.before.extend(said.0.parts.iter().cloned());
         self.rescues += 1;
-        self.tell(&Entry::Rescued { text });
+        self.tell(&Entry::Rescued { text: said.1.clone() });
+        self.said.push(said);
         Some(body.into())
     }
 

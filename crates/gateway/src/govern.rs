@@ -83,12 +83,7 @@ pub struct Steer<'a> {
 impl Session {
     /// Decides the course of a request by the decision on it, and remembers what is put in.
     /// `None` is a request without a decision of its own.
-    pub fn steer(
-        &mut self,
-        decision: Option<&Decision>,
-        chain: &Chain,
-        is_resent: bool,
-    ) -> Course {
+    pub fn steer(&mut self, decision: Option<&Decision>, chain: &Chain, is_resent: bool) -> Course {
         let Some(decision) = decision else { return self.course_of_rest(is_resent) };
         if !is_resent && let Some(intervention) = &decision.intervention {
             self.say(chain, &intervention.text);
@@ -106,11 +101,12 @@ impl Session {
                 self.course_of_rest(is_resent)
             }
             Action::Continue | Action::Retry => Course::Pass,
-            Action::Nudge
-            | Action::NudgeSynthesis
-            | Action::ReEvaluate
-            | Action::StartOver => {
-                if decision.intervention.is_some() { Course::Say } else { Course::Pass }
+            Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::StartOver => {
+                if decision.intervention.is_some() {
+                    Course::Say
+                } else {
+                    Course::Pass
+                }
             }
         }
     }
@@ -143,7 +139,12 @@ impl Session {
 
     /// The edits that make a request take its course.
     #[must_use]
-    pub fn edits<'a>(&'a self, course: &Course, chain: &Chain, ending: &'a Ending) -> Vec<Edit<'a>> {
+    pub fn edits<'a>(
+        &'a self,
+        course: &Course,
+        chain: &Chain,
+        ending: &'a Ending,
+    ) -> Vec<Edit<'a>> {
         let mut edits: Vec<Edit<'a>> =
             self.memory.said.iter().filter_map(|said| said.edit(chain)).collect();
         if *course == Course::Force {

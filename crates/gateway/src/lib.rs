@@ -7,17 +7,29 @@
 
 mod alarm;
 mod answer;
-mod config;
+pub mod chain;
+pub mod client;
+pub mod config;
+pub mod control;
+mod follow;
 mod forward;
+pub mod govern;
 mod headers;
+pub mod identity;
+pub mod kind;
 mod live;
+pub mod mode;
 mod question;
 mod receive;
+pub mod record;
 mod relay;
 mod route;
-mod seam;
+pub mod seam;
 mod server;
+pub mod session;
+pub mod sessions;
 mod socket;
+pub mod steering;
 mod watched;
 
 pub use config::{Config, ConfigError, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};

@@ -41,7 +41,7 @@ fn fits(rule: &Rule, subject: &Subject<'_>) -> bool {
         (&rule.key, subject.key),
         (&rule.session, subject.session),
     ];
-    pairs.into_iter().all(|(pattern, value)| {
-        pattern.as_ref().is_none_or(|pattern| glob_matches(pattern, value))
-    })
+    pairs
+        .into_iter()
+        .all(|(pattern, value)| pattern.as_ref().is_none_or(|pattern| glob_matches(pattern, value)))
 }

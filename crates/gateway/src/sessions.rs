@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use steersman_wire::{Received, Speaker};
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 use crate::chain::{Beginnings, Chain};
 use crate::identity::Named;
@@ -101,12 +101,7 @@ impl Sessions {
         self.make_room();
         let session = Arc::new(Mutex::new(make(&key)));
         let scope = scope_of(caller.named);
-        let slot = Slot {
-            session: Arc::clone(&session),
-            scope,
-            end: None,
-            used_ms: caller.at_ms,
-        };
+        let slot = Slot { session: Arc::clone(&session), scope, end: None, used_ms: caller.at_ms };
         self.open.insert(key.id, slot);
         (key, session)
     }
@@ -133,15 +128,14 @@ impl Sessions {
     fn choose(&self, caller: &Caller<'_>, items: usize, sessions: &[u64]) -> Option<u64> {
         let open = |id: &u64| self.open.get(id).map(|slot| (*id, lock(&slot.session)));
         if items == caller.chain.len() {
-            let has_reply = caller.received.turns(0).is_ok_and(|heard| {
-                heard.iter().any(|one| one.speaker == Speaker::Assistant)
-            });
+            let has_reply = caller
+                .received
+                .turns(0)
+                .is_ok_and(|heard| heard.iter().any(|one| one.speaker == Speaker::Assistant));
             // The first request of a task that another run is at, or has been given an answer to,
             // is a run of its own; one that got no answer is sent again.
             let mut open = sessions.iter().filter_map(open);
-            return open
-                .find(|(_, session)| has_reply || session.broke_off())
-                .map(|(id, _)| id);
+            return open.find(|(_, session)| has_reply || session.broke_off()).map(|(id, _)| id);
         }
         if let [one] = sessions {
             return Some(*one);
@@ -192,7 +186,7 @@ pub fn scope_of(named: Option<&Named>) -> u64 {
 
 /// The same in every run of the program: ids are found again after a restart.
 fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = Xxh3::new();
+    let mut hasher = XxHash3_64::default();
     value.hash(&mut hasher);
     hasher.finish()
 }

@@ -95,10 +95,8 @@ impl Steering {
             user_id: received.user_id(),
         };
         let named = named(client, call.headers, &told);
-        let model = received
-            .model()
-            .or_else(|| call.model_in_path.map(Cow::Borrowed))
-            .unwrap_or_default();
+        let model =
+            received.model().or_else(|| call.model_in_path.map(Cow::Borrowed)).unwrap_or_default();
         let subject = Subject {
             client,
             agent: client.name(),
@@ -171,8 +169,7 @@ impl Steering {
         let memory = &session.memory;
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
         tell(&Entry::Asked { items: turn.chain.len(), resent });
-        let asked =
-            Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
+        let asked = Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
         let decision = session.hear(&asked)?;
         session.memory.in_flight = true;
         if !resent && let Some(decision) = &decision {
@@ -233,11 +230,21 @@ impl Governor for Steering {
     }
 
     fn reload(&self, config: &Config) -> Result<(), String> {
-        let policy = config.policy()?;
+        let policy = policy_of(config)?;
         let settings = Settings { config: config.clone(), policy: Arc::new(policy) };
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
         Ok(())
     }
+}
+
+/// The policy the configuration names: a built-in one or a file; `default` if it names none.
+///
+/// # Errors
+/// It cannot be read, or something in it is wrong; the sentence says what.
+pub fn policy_of(config: &Config) -> Result<Policy, String> {
+    let Some(name) = &config.policy else { return Ok(Policy::default()) };
+    let loaded = steersman_config::resolve(name).map_err(|error| error.to_string())?;
+    Ok(loaded.policy)
 }
 
 /// A final answer of our own, in the client's format.
@@ -283,11 +290,11 @@ fn own_answer(session: &Session, ending: &Ending, id: &str, items: usize) -> Ans
         Ending::Text => (vec![Part::Text(text)], StopReason::Stop),
         Ending::Call(name) => {
             let arguments = serde_json::json!({"answer": text, "result": text, "message": text});
-            (vec![call(name, arguments)], StopReason::ToolCalls)
+            (vec![call(name, arguments)], StopReason::Stop)
         }
         Ending::Command => {
             let arguments = serde_json::json!({"command": Ending::command()});
-            (vec![Part::Text(text), call("bash", arguments)], StopReason::ToolCalls)
+            (vec![Part::Text(text), call("bash", arguments)], StopReason::Stop)
         }
     };
     Answer {

@@ -9,7 +9,8 @@ const TAIL_LINES: usize = 8;
 const HEADER_LINES: usize = 8;
 
 /// The exit code a result states; `None` if it states none.
-pub(crate) fn exit_code(content: &str) -> Option<i32> {
+#[must_use]
+pub fn exit_code(content: &str) -> Option<i32> {
     let content = content.trim_end();
     match content.as_bytes().first()? {
         b'E' => {

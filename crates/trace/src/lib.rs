@@ -24,7 +24,7 @@ mod session;
 mod shape;
 mod sink;
 mod source;
-mod spoken;
+pub mod spoken;
 mod steps;
 mod stop;
 mod time;
@@ -32,6 +32,7 @@ mod units;
 mod usage;
 mod writer;
 
+pub use exit_code::exit_code;
 pub use format::Format;
 pub use run::{Label, Outcome, RunEnd, RunMeta};
 pub use sink::{Flow, Problem, RunSink};

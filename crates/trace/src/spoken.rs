@@ -48,7 +48,7 @@ const SUMMARIES: [&str; 2] = [
 
 /// Text of a "user" message, judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Spoken<'a> {
+pub enum Spoken<'a> {
     /// A person's words.
     User(Cow<'a, str>),
     /// Written by the client; no user turn.
@@ -58,7 +58,8 @@ pub(crate) enum Spoken<'a> {
 }
 
 /// Judges the text of a "user" message. Reminders inside a real message are cut out.
-pub(crate) fn spoken(text: Cow<'_, str>) -> Spoken<'_> {
+#[must_use]
+pub fn spoken(text: Cow<'_, str>) -> Spoken<'_> {
     let start = text.trim_start();
     if SUMMARIES.iter().any(|mark| start.starts_with(mark)) {
         return Spoken::Summary;

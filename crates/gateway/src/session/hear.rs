@@ -24,7 +24,6 @@ pub struct Asked<'a> {
 struct Told {
     results: usize,
     replies: usize,
-    words: usize,
 }
 
 impl Session {
@@ -58,15 +57,11 @@ impl Session {
         // Of what passed before anybody watched, no times are known.
         let replies = heard.iter().filter(|it| it.speaker == Speaker::Assistant).count();
         let mut told = Told::default();
-        let mut decision = None;
         for one in heard {
             let at = if told.replies + 1 < replies { Timestamp::UNKNOWN } else { at };
-            decision = self.tell(at, one, &mut told).or(decision);
+            self.tell(at, one, &mut told);
         }
-        if told.results > 0 {
-            return Some(self.engine.handle(at, &Event::TurnEnded));
-        }
-        decision
+        (told.results > 0).then(|| self.engine.handle(at, &Event::TurnEnded))
     }
 
     /// The client has rewritten the conversation. What was known stays; of what it holds now,
@@ -92,58 +87,56 @@ impl Session {
         (results > 0).then(|| self.engine.handle(at, &Event::TurnEnded))
     }
 
-    fn tell(&mut self, at: Timestamp, heard: &Heard, told: &mut Told) -> Option<Decision> {
+    fn tell(&mut self, at: Timestamp, heard: &Heard, told: &mut Told) {
         let message = &heard.message;
         match heard.speaker {
-            Speaker::Instructions => None,
-            Speaker::Assistant => {
-                told.replies += 1;
-                let is_known = self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message)));
-                if is_known {
-                    return None;
-                }
-                // The decision on the turn before was made by whoever drove it then.
-                if told.results > 0 {
-                    self.engine.handle(at, &Event::TurnEnded);
-                    told.results = 0;
-                }
-                self.remember(message);
-                self.engine.handle(at, &Event::Replied(message.reply()));
-                None
-            }
+            Speaker::Instructions => {}
+            Speaker::Assistant => self.tell_reply(at, message, told),
             Speaker::User | Speaker::Tool => {
-                let results = results_of(message);
-                for part in results {
+                for part in results_of(message) {
                     self.tell_result(at, part);
                     told.results += 1;
                 }
                 // Texts beside results are the client's reminders.
-                if heard.speaker == Speaker::Tool || has_results(message) {
-                    return None;
+                if heard.speaker == Speaker::User && !has_results(message) {
+                    self.tell_words(at, message, told);
                 }
-                self.tell_words(at, message, told)
             }
         }
     }
 
-    fn tell_words(&mut self, at: Timestamp, message: &Message, told: &mut Told) -> Option<Decision> {
-        let text = message.text();
-        match spoken(text) {
-            Spoken::Injected => None,
+    /// A reply that was not seen when it was made is told now.
+    fn tell_reply(&mut self, at: Timestamp, message: &Message, told: &mut Told) {
+        told.replies += 1;
+        if self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message))) {
+            return;
+        }
+        // The decision on the turn before was made by whoever drove it then.
+        if told.results > 0 {
+            self.engine.handle(at, &Event::TurnEnded);
+            told.results = 0;
+        }
+        self.remember(message);
+        self.engine.handle(at, &Event::Replied(message.reply()));
+    }
+
+    /// Words are no turn: what they change is how the next one is judged.
+    fn tell_words(&mut self, at: Timestamp, message: &Message, told: &mut Told) {
+        match spoken(message.text()) {
+            Spoken::Injected => {}
             Spoken::Summary => {
-                Some(self.engine.handle(at, &Event::ContextCompacted { tokens_after: None }))
+                self.engine.handle(at, &Event::ContextCompacted { tokens_after: None });
             }
             Spoken::User(text) => {
                 if told.results > 0 {
                     self.engine.handle(at, &Event::TurnEnded);
                     told.results = 0;
                 }
-                told.words += 1;
                 // A person's word begins anew what was forced or ended.
                 self.memory.forced = None;
                 self.memory.stopped = None;
                 self.memory.asked_on = 0;
-                Some(self.engine.handle(at, &Event::UserSpoke(UserMessage { text })))
+                self.engine.handle(at, &Event::UserSpoke(UserMessage { text }));
             }
         }
     }

@@ -86,8 +86,10 @@ impl Session {
     /// Goes on from a snapshot; `None` if it is of a later version of the program.
     #[must_use]
     pub fn resume(policy: Arc<Policy>, snapshot: Snapshot) -> Option<Self> {
-        (snapshot.version == SNAPSHOT_VERSION)
-            .then(|| Self { engine: Engine::resume(policy, snapshot.state), memory: snapshot.memory })
+        (snapshot.version == SNAPSHOT_VERSION).then(|| Self {
+            engine: Engine::resume(policy, snapshot.state),
+            memory: snapshot.memory,
+        })
     }
 
     /// The session as it is to be stored.

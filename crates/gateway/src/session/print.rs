@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 use steersman_wire::Message;
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 /// What a reply is recognised by in a later request, although the client writes it anew.
 ///
@@ -22,8 +22,8 @@ impl Print {
     /// The print of a reply.
     #[must_use]
     pub fn of(message: &Message) -> Self {
-        let mut ids = Xxh3::new();
-        let mut content = Xxh3::new();
+        let mut ids = XxHash3_64::default();
+        let mut content = XxHash3_64::default();
         let mut calls = 0_u32;
         for call in message.tool_calls() {
             calls += 1;

@@ -32,9 +32,8 @@ fn runs_of_one_task_are_told_apart() {
 fn names_tell_sessions_apart_whatever_they_say() {
     let kept = Arc::new(Kept::default());
     let steering = steering(GOVERN, &kept);
-    let named = |name: &str| {
-        Client::new(Format::OpenAiChat, true, "x").header("x-session-id", name)
-    };
+    let named =
+        |name: &str| Client::new(Format::OpenAiChat, true, "x").header("x-session-id", name);
     let (mut one, mut two) = (named("ses_1"), named("ses_2"));
     for turn in 0..3 {
         let reply = call("read", &format!(r#"{{"path":"{turn}"}}"#));
@@ -82,7 +81,8 @@ fn a_request_that_is_sent_again_is_no_turn() {
 fn a_shortened_conversation_keeps_its_evidence() {
     let kept = Arc::new(Kept::default());
     let steering = steering(GOVERN, &kept);
-    let mut client = Client::new(Format::Anthropic, true, "a").header("x-claude-code-session-id", "s-1");
+    let mut client =
+        Client::new(Format::Anthropic, true, "a").header("x-claude-code-session-id", "s-1");
     let reply = call("shell", r#"{"command":"cargo test"}"#);
     for _ in 0..2 {
         client.turn(&steering, &reply, "error: the same");
@@ -107,9 +107,8 @@ fn a_shortened_conversation_keeps_its_evidence() {
 fn sub_agents_are_sessions_of_their_own() {
     let kept = Arc::new(Kept::default());
     let steering = steering(GOVERN, &kept);
-    let client = || {
-        Client::new(Format::Anthropic, true, "x").header("x-claude-code-session-id", "s-1")
-    };
+    let client =
+        || Client::new(Format::Anthropic, true, "x").header("x-claude-code-session-id", "s-1");
     let mut main = client();
     let mut sub = client().header("x-claude-code-agent-id", "a1b2");
     main.turn(&steering, &call("read", "{}"), "x");

@@ -68,7 +68,9 @@ fn a_loop_is_told_then_forced_then_ended() {
                     if let Some(before) = &before {
                         assert!(begins_with(format, &body, before), "{format:?} turn {turn}");
                     }
-                    forced |= headers["x-steersman-decision"] == "force_synthesis";
+                    forced |= headers
+                        .get("x-steersman-decision")
+                        .is_some_and(|it| it == "force_synthesis");
                     let none = no_tools(format, &body);
                     assert_eq!(none, forced, "{format:?} turn {turn}: {headers:?}");
                     assert!(body.len() >= own.len());
@@ -112,16 +114,23 @@ fn a_client_nobody_knows_is_watched_and_told() {
     let steering = steering("mode: govern\n", &kept);
     let mut client = Client::new(Format::OpenAiChat, true, "a");
     let reply = call("shell", r#"{"command":"cargo test"}"#);
+    let mut announced = Vec::new();
     for _ in 0..30 {
         let expected = client.body();
-        assert_eq!(client.turn(&steering, &reply, "the same"), expected);
+        let Sent::Forwarded { body, headers, watch } = client.ask(&steering) else {
+            panic!("answered")
+        };
+        assert_eq!((body, headers["x-steersman-mode"].as_str()), (expected, "shadow"));
+        announced.extend(headers.get("x-steersman-decision").cloned());
+        let served = client.served(&reply);
+        let (got, again) = deliver(watch, &served, 40);
+        assert!(again.is_none() && got == served);
+        let answer = client.read(&got);
+        client.take(&answer, "the same");
     }
-    let decided = kept.decisions();
-    assert!(decided.iter().any(|it| it.action != Action::Continue));
+    assert!(announced.iter().any(|it| it == "nudge"), "{announced:?}");
+    assert!(announced.iter().any(|it| it == "stop" || it == "force_synthesis"), "{announced:?}");
     assert_eq!(kept.count("said"), 0);
-    let Sent::Forwarded { headers, .. } = client.ask(&steering) else { panic!("answered") };
-    assert_eq!(headers["x-steersman-mode"], "shadow");
-    assert_ne!(headers["x-steersman-decision"], "continue");
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn work_that_was_only_announced_is_asked_for() {
             assert!(again.is_none());
             let answer = client.read(&[first, second].concat());
             assert_eq!(answer.message.text(), announced, "{format:?} {stream}");
-            let calls: Vec<_> = answer.message.tool_calls().map(|it| it.name.into_owned()).collect();
+            let calls: Vec<_> =
+                answer.message.tool_calls().map(|it| it.name.into_owned()).collect();
             assert_eq!(calls, ["edit"], "{format:?} {stream}");
             assert_eq!(answer.usage.output, 40, "{format:?} {stream}: usage of both");
             client.take(&answer, "edited");

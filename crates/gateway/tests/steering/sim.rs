@@ -7,15 +7,13 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
-use steersman_engine::{Decision, Policy};
+use steersman_engine::{Decision, Policy, StopReason};
 use steersman_gateway::config::Config;
 use steersman_gateway::record::{Entry, Recorder, Standing};
 use steersman_gateway::seam::{Act, Call, EndOfAnswer, Governor, Next, Plan, Watch};
 use steersman_gateway::session::Snapshot;
 use steersman_gateway::steering::Steering;
-use steersman_wire::{
-    Answer, Format, Frame, Message, Part, Request, Role, StopReason, Tokens, ToolSpec,
-};
+use steersman_wire::{Answer, Format, Frame, Message, Part, Request, Role, Tokens, ToolSpec};
 
 /// Keeps everything in memory, as a store would.
 #[derive(Default)]
@@ -197,10 +195,9 @@ impl Client {
                 *id = format!("call_{}_{}_{at}", self.name, self.replies);
             }
         }
-        let calls = message.tool_calls().next().is_some();
         let answer = Answer {
             message,
-            stop: Some(if calls { StopReason::ToolCalls } else { StopReason::Stop }),
+            stop: Some(StopReason::Stop),
             stop_word: None,
             usage: Tokens { input: 500, output: 20, ..Tokens::default() },
             model: Some("some-model".to_owned()),
@@ -209,7 +206,7 @@ impl Client {
         };
         let id = format!("id-{}-{}", self.name, self.replies);
         let frame =
-            Frame { id: &id, created_s: 1_700_000_000, model: "some-model", usage_chunk: false };
+            Frame { id: &id, created_s: 1_700_000_000, model: "some-model", usage_chunk: true };
         if self.stream {
             self.format.render_stream(&answer, &frame)
         } else {

@@ -25,4 +25,4 @@ mod server;
 mod write;
 
 pub use reply::{Reply, ToolCall};
-pub use server::{Received, ScriptedServer};
+pub use server::{Progress, Received, ScriptedServer};

@@ -31,6 +31,8 @@ pub struct Reply {
     pub headers: Vec<(String, String)>,
     /// The body as it is, in place of one of the format.
     pub body: Option<Vec<u8>>,
+    /// How often `body` is sent, one after the other. Default 1.
+    pub repeat: usize,
     /// The content type; `None`: the format's.
     pub content_type: Option<String>,
     /// Before the head of the response.
@@ -39,6 +41,8 @@ pub struct Reply {
     pub pause: Duration,
     /// Whether the connection breaks in the middle of the body.
     pub cut: bool,
+    /// Whether nothing more comes after the middle of the body, and the connection stays.
+    pub stall: bool,
     /// Tokens the answer claims to have used: input, output.
     pub usage: (u64, u64),
 }
@@ -53,10 +57,12 @@ impl Default for Reply {
             status: 200,
             headers: Vec::new(),
             body: None,
+            repeat: 1,
             content_type: None,
             delay: Duration::ZERO,
             pause: Duration::ZERO,
             cut: false,
+            stall: false,
             usage: (100, 20),
         }
     }

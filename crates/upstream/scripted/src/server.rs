@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Frame, Incoming};
 use hyper::header::HeaderName;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -48,8 +50,22 @@ impl Received {
 pub struct ScriptedServer {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
+    progress: Arc<watch::Sender<Progress>>,
     /// Dropping it ends the server and its connections.
     _end: watch::Sender<()>,
+}
+
+/// How far the server is with its answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Requests that came in as a whole.
+    pub requests: usize,
+    /// Answers that were sent as a whole.
+    pub answered: usize,
+    /// Requests and answers that the client left.
+    pub abandoned: usize,
+    /// Bytes of answers that were taken to be sent.
+    pub sent: u64,
 }
 
 #[derive(Debug, Default)]
@@ -73,14 +89,28 @@ impl ScriptedServer {
         let address = listener.local_addr()?;
         let state = Arc::new(Mutex::new(State { script: script.into(), ..State::default() }));
         let (end, ended) = watch::channel(());
-        tokio::spawn(serve(listener, Arc::clone(&state), ended));
-        Ok(Self { address, state, _end: end })
+        let progress = Arc::new(watch::Sender::new(Progress::default()));
+        tokio::spawn(serve(listener, Arc::clone(&state), Arc::clone(&progress), ended));
+        Ok(Self { address, state, progress, _end: end })
     }
 
     /// The base URL, without a version.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// How far the server is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        *self.progress.borrow()
+    }
+
+    /// Waits until the server is as far as `enough` says.
+    pub async fn until(&self, enough: impl Fn(&Progress) -> bool) -> Progress {
+        let mut progress = self.progress.subscribe();
+        // The sender is a part of the server, so that there is one.
+        progress.wait_for(enough).await.map_or_else(|_| Progress::default(), |now| *now)
     }
 
     /// Every request so far, in order.
@@ -101,7 +131,12 @@ impl ScriptedServer {
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, ended: watch::Receiver<()>) {
+async fn serve(
+    listener: TcpListener,
+    state: Arc<Mutex<State>>,
+    progress: Arc<watch::Sender<Progress>>,
+    ended: watch::Receiver<()>,
+) {
     let mut end = ended.clone();
     let mut connection = 0;
     loop {
@@ -112,10 +147,11 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, ended: watch::Re
         let Ok((stream, _)) = stream else { continue };
         let _ = stream.set_nodelay(true);
         let (state, mut end) = (Arc::clone(&state), ended.clone());
+        let progress = Arc::clone(&progress);
         let number = connection;
         connection += 1;
         tokio::spawn(async move {
-            let service = service_fn(|request| respond(request, number, &state));
+            let service = service_fn(|request| respond(request, number, &state, &progress));
             let served = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service);
             tokio::select! {
@@ -126,13 +162,55 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>, ended: watch::Re
     }
 }
 
-type Body = Channel<Bytes, io::Error>;
+/// An answer that is being sent, or is yet to be.
+#[derive(Debug)]
+struct Sending {
+    /// `None` until the answer begins.
+    body: Option<Channel<Bytes, io::Error>>,
+    progress: Arc<watch::Sender<Progress>>,
+    whole: bool,
+}
+
+impl hyper::body::Body for Sending {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let frame = ready!(Pin::new(body).poll_frame(context));
+        match &frame {
+            None => {
+                self.whole = true;
+                self.progress.send_modify(|progress| progress.answered += 1);
+            }
+            Some(Ok(frame)) => {
+                let length = frame.data_ref().map_or(0, Bytes::len) as u64;
+                self.progress.send_modify(|progress| progress.sent += length);
+            }
+            // A cut is the server's own doing.
+            Some(Err(_)) => self.whole = true,
+        }
+        Poll::Ready(frame)
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if !self.whole {
+            self.progress.send_modify(|progress| progress.abandoned += 1);
+        }
+    }
+}
 
 async fn respond(
     request: Request<Incoming>,
     connection: usize,
     state: &Mutex<State>,
-) -> Result<Response<Body>, Infallible> {
+    progress: &Arc<watch::Sender<Progress>>,
+) -> Result<Response<Sending>, Infallible> {
     let (head, body) = request.into_parts();
     let path = head.uri.to_string();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
@@ -151,11 +229,14 @@ async fn respond(
         let over = || Reply { text: "the script is at its end".into(), ..Reply::status(500) };
         (state.script.pop_front().unwrap_or_else(over), state.given, asked)
     };
+    progress.send_modify(|progress| progress.requests += 1);
+    let mut sending = Sending { body: None, progress: Arc::clone(progress), whole: false };
     tokio::time::sleep(reply.delay).await;
     let (kind, pieces) = content(&reply, &path, &asked, number);
     let (sender, body) = Channel::new(1);
-    tokio::spawn(send(sender, pieces, reply.pause, reply.cut));
-    let mut response = Response::new(body);
+    tokio::spawn(send(sender, pieces, Middle::of(&reply)));
+    sending.body = Some(body);
+    let mut response = Response::new(sending);
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     let kind = ("content-type".to_owned(), kind);
     for (name, value) in std::iter::once(&kind).chain(&reply.headers) {
@@ -176,7 +257,9 @@ fn content(reply: &Reply, path: &str, asked: &Value, number: usize) -> (String, 
         vec![first, second]
     };
     if let Some(body) = &reply.body {
-        return (own("application/json"), halves(body.clone()));
+        let once = halves(body.clone());
+        let pieces = std::iter::repeat_n(once, reply.repeat).flatten();
+        return (own("application/json"), pieces.collect());
     }
     let Some(format) = format_of(path) else {
         let body = format!("no wire format has the path {path}");
@@ -207,23 +290,40 @@ fn format_of(path: &str) -> Option<Format> {
     }
 }
 
+/// What happens in the middle of a body.
+#[derive(Clone, Copy, Debug)]
+enum Middle {
+    Pause(Duration),
+    Cut,
+    Stall,
+}
+
+impl Middle {
+    fn of(reply: &Reply) -> Self {
+        match reply {
+            Reply { cut: true, .. } => Self::Cut,
+            Reply { stall: true, .. } => Self::Stall,
+            Reply { pause, .. } => Self::Pause(*pause),
+        }
+    }
+}
+
 /// Sends the pieces; pauses, or breaks the connection, in the middle.
-async fn send(
-    mut sender: Sender<Bytes, io::Error>,
-    pieces: Vec<Bytes>,
-    pause: Duration,
-    cut: bool,
-) {
+async fn send(mut sender: Sender<Bytes, io::Error>, pieces: Vec<Bytes>, in_the_middle: Middle) {
     let middle = pieces.len().div_ceil(2);
     for (index, piece) in pieces.into_iter().enumerate() {
         if index == middle {
-            if cut {
-                // What was sent goes out before the connection breaks.
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                sender.abort(io::Error::other("scripted cut"));
-                return;
+            match in_the_middle {
+                Middle::Cut => {
+                    // What was sent goes out before the connection breaks.
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    sender.abort(io::Error::other("scripted cut"));
+                    return;
+                }
+                // Dropping the sender would end the body.
+                Middle::Stall => std::future::pending().await,
+                Middle::Pause(pause) => tokio::time::sleep(pause).await,
             }
-            tokio::time::sleep(pause).await;
         }
         if sender.send_data(piece).await.is_err() {
             return;

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
-
 /// Where the value that begins at `at` ends.
 pub(super) fn value_end(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
@@ -25,15 +23,38 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     let mut plain = true;
     at += 1;
     loop {
-        match memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-            Some(ahead) if bytes[at + ahead] == b'"' => return (at + ahead + 1, plain),
-            Some(ahead) => {
-                plain &= !matches!(bytes.get(at + ahead + 1), Some(b'u' | b'/'));
-                at += ahead + 2;
+        at = next_mark(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return (at + 1, plain),
+            Some(_) => {
+                plain &= !matches!(bytes.get(at + 1), Some(b'u' | b'/'));
+                at += 2;
             }
             None => return (bytes.len(), plain),
         }
     }
+}
+
+/// The next quote or backslash at or behind `at`; the end if there is none.
+///
+/// Eight bytes at a time: outputs of tools hold an escape every few words, and a vectorised search
+/// costs more to begin anew than it saves between two of them.
+fn next_mark(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    // The lowest byte in which the high bit is set is the first that is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*chunk);
+        let marks =
+            zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    let mark = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    mark.map_or(bytes.len(), |ahead| at + ahead)
 }
 
 /// Where the object or list at `at` ends; any depth costs no stack.

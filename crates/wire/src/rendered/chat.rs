@@ -62,7 +62,8 @@ pub(super) fn stream(answer: &Answer, frame: &Frame<'_>) -> Vec<u8> {
         let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
         event(&mut out, "", &chunk(frame, vec![choice], None), "\n");
     };
-    push(json!({"role": "assistant", "content": "", "refusal": null}), None);
+    let silent = if calls(answer) && answer.message.text().is_empty() { None } else { Some("") };
+    push(json!({"role": "assistant", "content": silent, "refusal": null}), None);
     let (mut asked, mut spoken) = (0, false);
     for piece in pieces(answer, FORMAT) {
         match piece {

@@ -117,11 +117,19 @@ fn chat(first: &mut Value, second: &mut Value) {
 fn gemini(first: &mut Value, second: &mut Value) {
     let (Some(first), Some(second)) = (chunk(first), chunk(second)) else { return };
     let parts = "/candidates/0/content/parts";
-    if let Some(Value::Object(candidate)) = second.get_mut("candidates").and_then(|c| c.get_mut(0))
-        && candidate.get("content").is_none_or(|content| content.get("parts").is_none())
+    if let Some(Value::Object(candidate)) =
+        second.get_mut("candidates").and_then(|all| all.get_mut(0))
     {
         // An answer that says nothing has no parts.
-        candidate.insert("content".into(), json!({"parts": [], "role": "model"}));
+        if candidate.get("content").is_none_or(|content| content.get("parts").is_none()) {
+            candidate.insert("content".into(), json!({"parts": [], "role": "model"}));
+        }
+    } else if let Some(mut candidates) = first.remove("candidates") {
+        // One that was blocked has no candidate.
+        if let Some(Value::Object(candidate)) = candidates.get_mut(0) {
+            candidate.remove("finishReason");
+        }
+        second.insert("candidates".into(), candidates);
     }
     let mut one = Value::Object(std::mem::take(first));
     let mut two = Value::Object(std::mem::take(second));

@@ -28,8 +28,8 @@ pub struct Frame<'a> {
     pub created_s: u64,
     /// The model to name: usually the one the client asked for.
     pub model: &'a str,
-    /// Whether a stream of Chat Completions has a chunk for the usage. `OpenAI` sends it only if the
-    /// request has `stream_options.include_usage`, and clients that did not ask for it stumble
+    /// Whether a stream of Chat Completions has a chunk for the usage. `OpenAI` sends it only if
+    /// the request has `stream_options.include_usage`, and clients that did not ask for it stumble
     /// over a chunk without choices. The other formats always tell the usage.
     pub usage_chunk: bool,
 }

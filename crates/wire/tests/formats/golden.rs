@@ -11,7 +11,7 @@ use steersman_wire::{Format, Message, Request, Schema, ToolChoice, ToolSpec};
 
 use crate::cases::{answers, files, golden, shown};
 
-fn compare(path: &Path, found: &str) {
+pub(crate) fn compare(path: &Path, found: &str) {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(path, found).unwrap();
     }

@@ -7,4 +7,8 @@ mod cases;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod rendered;
+#[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod splice;

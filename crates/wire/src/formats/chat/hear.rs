@@ -22,7 +22,7 @@ pub(in crate::formats) fn hear(mut message: Map<String, Value>, place: &str) -> 
             let mut parts = Vec::new();
             match message.remove("content") {
                 Some(Value::Array(blocks)) => {
-                    blocks.into_iter().for_each(|own| block(own, &mut parts));
+                    blocks.into_iter().for_each(|own| said(own, &mut parts));
                 }
                 Some(Value::String(text)) if !text.is_empty() => parts.push(Part::Text(text)),
                 _ => {}
@@ -30,4 +30,15 @@ pub(in crate::formats) fn hear(mut message: Map<String, Value>, place: &str) -> 
             parts
         }
     }
+}
+
+/// A block of what a client says. Texts of their own stay apart, unlike those of a stream.
+fn said(mut own: Value, parts: &mut Vec<Part>) {
+    if let Some(own) = own.as_object_mut() {
+        // Where a client marks the prompt cache says nothing about the block.
+        own.remove("cache_control");
+    }
+    let mut read = Vec::new();
+    block(own, &mut read);
+    parts.append(&mut read);
 }

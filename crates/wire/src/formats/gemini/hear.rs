@@ -19,8 +19,11 @@ const SPELLINGS: &[(&str, &str)] = &[
 /// The parts of a content; `place` tells calls without an id apart.
 pub(in crate::formats) fn hear(mut content: Map<String, Value>, place: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    let own = take_list(&mut content, "parts").into_iter().map(spelled).collect();
-    for (index, mut part) in join(own).into_iter().enumerate() {
+    let mut own: Vec<_> = take_list(&mut content, "parts").into_iter().map(spelled).collect();
+    if text(&Value::Object(content), "role") == "model" {
+        own = join(own);
+    }
+    for (index, mut part) in own.into_iter().enumerate() {
         match part.get_mut("functionResponse").map(Value::take) {
             Some(response) => parts.push(result(response)),
             None => read_part(part, index, place, &mut parts),
