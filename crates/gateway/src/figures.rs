@@ -208,7 +208,13 @@ impl Figures {
         histogram(&mut text, &counts);
         drop(counts);
         if let Some(open) = gauges.open_sessions {
-            single(&mut text, "steersman_open_sessions", "gauge", "Sessions in memory.", open as u64);
+            single(
+                &mut text,
+                "steersman_open_sessions",
+                "gauge",
+                "Sessions in memory.",
+                open as u64,
+            );
         }
         if let Some(journal) = gauges.journal {
             show_journal(&mut text, journal);

@@ -152,8 +152,7 @@ pub(super) async fn sum_up(store: &dyn Store, span: Span) -> Result<Analytics, S
                 return Ok(sum.finish(false));
             }
             looked += 1;
-            let outside =
-                summary.updated_ms < span.since_ms || summary.created_ms > span.until_ms;
+            let outside = summary.updated_ms < span.since_ms || summary.created_ms > span.until_ms;
             if outside || !summary.id.as_str().starts_with("gw-") {
                 continue;
             }
@@ -200,11 +199,7 @@ impl Sum {
     }
 
     /// Takes in a session's journal and gives the number of entries that were read.
-    async fn take_in(
-        &mut self,
-        store: &dyn Store,
-        summary: &Summary,
-    ) -> Result<usize, StoreError> {
+    async fn take_in(&mut self, store: &dyn Store, summary: &Summary) -> Result<usize, StoreError> {
         let mut course = Telling { ending: "open", ..Telling::default() };
         let (mut after, mut read) = (0, 0);
         loop {
@@ -216,7 +211,8 @@ impl Sum {
             let Some(last) = page.last() else { break };
             after = last.seq;
             read += page.len();
-            for stored in page.iter().filter(|stored| self.span.has(stored.at_ms)) {
+            let span = self.span;
+            for stored in page.iter().filter(|stored| span.has(stored.at_ms)) {
                 // An entry of a later version says nothing to this one.
                 if let Ok(entry) = serde_json::from_str::<Entry>(&stored.body) {
                     course.any = true;
@@ -240,10 +236,8 @@ impl Sum {
 
     fn fold(&mut self, at_ms: u64, entry: &Entry, course: &mut Telling) {
         let from_ms = at_ms - at_ms % self.span.bucket_ms;
-        let bucket = self
-            .buckets
-            .entry(from_ms)
-            .or_insert_with(|| Bucket { from_ms, ..Bucket::default() });
+        let bucket =
+            self.buckets.entry(from_ms).or_insert_with(|| Bucket { from_ms, ..Bucket::default() });
         match entry {
             Entry::Asked { .. } => bucket.requests += 1,
             Entry::Rescued { .. } => bucket.rescues += 1,
@@ -293,16 +287,15 @@ impl Sum {
     fn close(&mut self, course: &mut Telling, which: impl Fn(&mut Followed) -> &mut u64) {
         course.worked = false;
         let Some((action, shadow)) = course.open.take() else { return };
-        let followed =
-            self.followed.entry((action.clone(), shadow)).or_insert_with(|| Followed {
-                action,
-                shadow,
-                went_on: 0,
-                again: 0,
-                answered: 0,
-                broke_off: 0,
-                nothing: 0,
-            });
+        let followed = self.followed.entry((action.clone(), shadow)).or_insert_with(|| Followed {
+            action,
+            shadow,
+            went_on: 0,
+            again: 0,
+            answered: 0,
+            broke_off: 0,
+            nothing: 0,
+        });
         *which(followed) += 1;
     }
 

@@ -89,13 +89,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
 }
 
 fn answer(gives: Gives, generator: &mut SchemaGenerator) -> (&'static str, Value) {
-    let of = |kind: &str, schema: Value| {
-        json!({"description": "The answer.", "content": {kind: {"schema": schema}}})
-    };
+    let of = |kind: &str, schema: Value| json!({"description": "The answer.", "content": {kind: {"schema": schema}}});
     match gives {
-        Gives::Json(schema) => {
-            ("200", of("application/json", schema(generator).to_value()))
-        }
+        Gives::Json(schema) => ("200", of("application/json", schema(generator).to_value())),
         Gives::Document => ("200", of("application/json", json!({"type": "object"}))),
         Gives::Text => ("200", of("text/plain", json!({"type": "string"}))),
         Gives::Messages(schema) => {

@@ -104,12 +104,17 @@ where
     // First of all, so that nothing falls between what is read and what is heard.
     let news = with.store.subscribe();
     let session = with.wants.session().cloned();
-    let mut client =
-        Client { socket, store: with.store, session, seen: HashMap::new(), from_ms: with.joined_ms };
+    let mut client = Client {
+        socket,
+        store: with.store,
+        session,
+        seen: HashMap::new(),
+        from_ms: with.joined_ms,
+    };
     let mut over = with.over;
     let told = tokio::select! {
         gone = client.tell(with.wants, news) => gone,
-        _ = over.wait_for(|over| *over) => Gone::Away(CloseCode::Away, "the gateway ends"),
+        () = ended(&mut over) => Gone::Away(CloseCode::Away, "the gateway ends"),
     };
     if let Gone::Away(code, reason) = told {
         let frame = CloseFrame { code, reason: reason.into() };
@@ -119,6 +124,12 @@ where
         };
         let _ = timeout(CLOSE_TIMEOUT, close).await;
     }
+}
+
+/// Waits until the gateway ends.
+async fn ended(over: &mut watch::Receiver<bool>) {
+    // The guard of the value must not live on in the caller.
+    let _ = over.wait_for(|over| *over).await;
 }
 
 struct Client<S> {

@@ -105,8 +105,8 @@ impl Api {
     ///
     /// A client of `/api/events` is followed by a task of its own after the answer.
     pub async fn answer(&self, mut request: Request<Incoming>) -> Response<Bytes> {
-        let upgrade = handshake::key(request.headers())
-            .map(|key| (key, hyper::upgrade::on(&mut request)));
+        let upgrade =
+            handshake::key(request.headers()).map(|key| (key, hyper::upgrade::on(&mut request)));
         let (head, body) = request.into_parts();
         self.reply(&head, body, upgrade).await
     }
@@ -176,8 +176,7 @@ impl Api {
 
     async fn session(&self, id: &SessionId) -> Result<Reply, Refused> {
         let store = &self.with.store;
-        let summary =
-            store.session(id).await?.ok_or_else(|| Refused::unknown(id.as_str()))?;
+        let summary = store.session(id).await?.ok_or_else(|| Refused::unknown(id.as_str()))?;
         let first = store.read(id, 0, 1).await?.pop().filter(|first| first.kind == "opened");
         let standing = store.kept(id).await?.and_then(|kept| {
             let snapshot: Snapshot = serde_json::from_str(&kept.body).ok()?;

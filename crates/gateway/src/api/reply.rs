@@ -22,11 +22,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    pub(super) fn new(
-        status: StatusCode,
-        code: &'static str,
-        message: impl Into<String>,
-    ) -> Self {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), allow: None }
     }
 
@@ -40,8 +36,7 @@ impl Refused {
     }
 
     pub(super) fn reply(&self) -> Reply {
-        let error =
-            ProblemBody { code: self.code.to_owned(), message: self.message.clone() };
+        let error = ProblemBody { code: self.code.to_owned(), message: self.message.clone() };
         let mut reply = json(&Problem { error });
         *reply.status_mut() = self.status;
         if self.status == StatusCode::UNAUTHORIZED {

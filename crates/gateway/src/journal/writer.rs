@@ -74,7 +74,7 @@ impl Writer {
             tokio::select! {
                 biased;
                 // Also when the journal was dropped.
-                _ = stop.wait_for(|stop| *stop) => told.close(),
+                () = stopped(&mut stop) => told.close(),
                 _ = tick.tick() => {
                     // A snapshot needs its session, whose first entry may still wait.
                     self.drain(&mut told, &mut batch).await;
@@ -221,6 +221,12 @@ async fn keep(
 fn stored(at_ms: u64, entry: &Entry) -> NewEntry {
     let body = serde_json::to_string(entry).unwrap_or_default();
     NewEntry { at_ms, kind: entry.kind().to_owned(), body }
+}
+
+/// Waits for the end; also the end of whoever tells of it.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // The guard of the value must not live on in the caller.
+    let _ = stop.wait_for(|stop| *stop).await;
 }
 
 /// Appends a group; once more if the session is not as it was known.
