@@ -47,8 +47,9 @@ struct Known {
 struct Group {
     id: SessionId,
     entries: Vec<NewEntry>,
-    /// How many of them were told, rather than made up to tell of losses.
+    /// How many of them were told to the journal: all, or none if they tell of losses.
     told: u64,
+    /// How many lost entries they tell of.
     lost_before: u64,
     known: Option<Known>,
     /// Entries, to be folded into the head once it is known.
@@ -117,7 +118,7 @@ impl Writer {
         let mut places: HashMap<SessionId, usize> = HashMap::new();
         for Told { session, at_ms, entry } in batch.drain(..) {
             let place = *places.entry(session.clone()).or_insert_with(|| {
-                groups.push(self.group(session, at_ms));
+                groups.push(self.group(session));
                 groups.len() - 1
             });
             if let Some(group) = groups.get_mut(place) {
@@ -129,13 +130,9 @@ impl Writer {
         self.append_all(groups).await;
     }
 
-    /// A group of a session that begins with what the session lost, if it did.
-    fn group(&mut self, id: SessionId, at_ms: u64) -> Group {
-        let lost_before = self.with.losses.take(&id);
-        let lost = (lost_before > 0).then(|| stored(at_ms, &Entry::Lost { entries: lost_before }));
+    fn group(&self, id: SessionId) -> Group {
         let known = self.known.get(&id).cloned();
-        let entries = lost.into_iter().collect();
-        Group { id, entries, told: 0, lost_before, known, folds: Vec::new() }
+        Group { id, entries: Vec::new(), told: 0, lost_before: 0, known, folds: Vec::new() }
     }
 
     async fn append_all(&mut self, groups: Vec<Group>) {
@@ -161,11 +158,15 @@ impl Writer {
         }
     }
 
-    /// Tells sessions that lack entries of it, although nothing else is written for them.
+    /// Tells sessions of the entries that they lack, once what was in the queue is written.
     async fn tell_losses(&mut self) {
         let at_ms = (self.with.clock)();
-        let sessions = self.with.losses.sessions(MAX_TOLD);
-        let groups: Vec<Group> = sessions.into_iter().map(|id| self.group(id, at_ms)).collect();
+        let mut groups = Vec::new();
+        for id in self.with.losses.sessions(MAX_TOLD) {
+            let lost_before = self.with.losses.take(&id);
+            let entries = vec![stored(at_ms, &Entry::Lost { entries: lost_before })];
+            groups.push(Group { entries, lost_before, ..self.group(id) });
+        }
         self.append_all(groups).await;
     }
 
