@@ -84,7 +84,8 @@ fn what_is_the_users_is_as_it_was() {
     let state = folder.join("state");
     let state = state.to_str().unwrap();
     let url = server.base_url();
-    let args = ["Remove the wrong file", "--model", "m", "--provider", "openai", "--base-url", &url];
+    let args =
+        ["Remove the wrong file", "--model", "m", "--provider", "openai", "--base-url", &url];
     let check = ["--check", "test ! -e wrong.txt", "--approve", "auto", "--state", state, "--json"];
     let done = run_in(&place.root, "run", &[&args[..], &check[..]].concat());
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);

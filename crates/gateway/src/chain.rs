@@ -6,7 +6,7 @@
 //! the one that goes on. Hashes are of 64 bits, so that a wrong match needs a billion of
 //! conversations at once, or somebody who builds one against their own session.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The hash of nothing but what stands before the first item.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -65,13 +65,18 @@ const fn mix(above: u64, item: u64) -> u64 {
 
 /// Which sessions have sent which beginnings last.
 ///
-/// Bounded: beyond its capacity the beginning that was put in first is forgotten.
+/// Bounded: beyond its capacity the session that was put in first is forgotten.
 #[derive(Clone, Debug)]
 pub struct Beginnings {
-    sessions: HashMap<(u64, u64), Vec<u64>>,
-    order: VecDeque<((u64, u64), u64)>,
+    sessions: HashMap<Place, Vec<u64>>,
+    /// Every session and its place in the order in which they were put in; some have moved since.
+    order: VecDeque<(Place, u64)>,
+    held: usize,
     capacity: usize,
 }
+
+/// A scope and the hash of a beginning in it.
+type Place = (u64, u64);
 
 /// Most sessions that share one beginning and are kept apart; of more the oldest is forgotten.
 const MAX_TWINS: usize = 64;
@@ -80,7 +85,8 @@ impl Beginnings {
     /// A table of at most that many sessions.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { sessions: HashMap::new(), order: VecDeque::new(), capacity: capacity.max(1) }
+        let capacity = capacity.max(1);
+        Self { sessions: HashMap::new(), order: VecDeque::new(), held: 0, capacity }
     }
 
     /// Sessions in the scope whose last request is the longest beginning of this one, with its
@@ -98,46 +104,58 @@ impl Beginnings {
         if let Some(before) = before {
             self.take(scope, before, session);
         }
+        self.take(scope, end, session);
         let twins = self.sessions.entry((scope, end)).or_default();
-        twins.retain(|twin| *twin != session);
         twins.insert(0, session);
-        twins.truncate(MAX_TWINS);
+        self.held += 1;
+        if twins.len() > MAX_TWINS {
+            twins.pop();
+            self.held -= 1;
+        }
         self.order.push_back(((scope, end), session));
         self.shrink();
     }
 
     /// Forgets where a session stood.
     pub fn take(&mut self, scope: u64, end: u64, session: u64) {
-        if let Some(twins) = self.sessions.get_mut(&(scope, end)) {
-            twins.retain(|twin| *twin != session);
-            if twins.is_empty() {
-                self.sessions.remove(&(scope, end));
-            }
+        let Some(twins) = self.sessions.get_mut(&(scope, end)) else { return };
+        let before = twins.len();
+        twins.retain(|twin| *twin != session);
+        self.held -= before - twins.len();
+        if twins.is_empty() {
+            self.sessions.remove(&(scope, end));
         }
     }
 
-    /// Number of beginnings.
+    /// Number of sessions.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.sessions.len()
+    pub const fn len(&self) -> usize {
+        self.held
     }
 
     /// Whether nothing is known.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sessions.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.held == 0
     }
 
-    /// The order holds what was taken out, too; it is cleared of that when it is twice too long.
+    /// Forgets what is too much, and clears the order of what has moved once it is mostly that.
     fn shrink(&mut self) {
-        while self.sessions.len() > self.capacity {
+        while self.held > self.capacity {
             let Some(((scope, end), session)) = self.order.pop_front() else { return };
             self.take(scope, end, session);
         }
         if self.order.len() > self.capacity.saturating_mul(2) {
             let sessions = &self.sessions;
-            self.order
-                .retain(|(key, session)| sessions.get(key).is_some_and(|it| it.contains(session)));
+            let mut seen = HashSet::new();
+            let mut latest: VecDeque<(Place, u64)> = VecDeque::new();
+            for (place, session) in self.order.drain(..).rev() {
+                let stands = sessions.get(&place).is_some_and(|it| it.contains(&session));
+                if stands && seen.insert((place, session)) {
+                    latest.push_front((place, session));
+                }
+            }
+            self.order = latest;
         }
     }
 }
@@ -191,7 +209,7 @@ mod tests {
             for (end, session) in ends {
                 known.put(0, end, session, (session % 3 == 0).then_some(end / 2));
                 prop_assert!(known.len() <= 10);
-                prop_assert!(known.order.len() <= 21);
+                prop_assert!(known.order.len() <= 20);
             }
         }
 
