@@ -59,10 +59,19 @@ impl Pending {
         Some(snapshot)
     }
 
-    /// All that wait, made now. Nothing waits afterwards.
-    pub(super) fn take(&self) -> Vec<(SessionId, u64, Snapshot)> {
-        let waiting = std::mem::take(&mut *self.lock());
-        waiting.into_iter().map(|(id, (scope, wait))| (id, scope, wait.make())).collect()
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// At most so many of those that wait, made now.
+    pub(super) fn take(&self, limit: usize) -> Vec<(SessionId, u64, Snapshot)> {
+        let taken: Vec<(SessionId, (u64, Wait))> = {
+            let mut waiting = self.lock();
+            let ids: Vec<SessionId> = waiting.keys().take(limit).cloned().collect();
+            ids.into_iter().filter_map(|id| waiting.remove_entry(&id)).collect()
+        };
+        taken.into_iter().map(|(id, (scope, wait))| (id, scope, wait.make())).collect()
     }
 
     /// A snapshot could not be written: it waits again, unless there is a later one.

@@ -170,8 +170,54 @@ impl Writer {
         self.append_all(groups).await;
     }
 
-    /// Writes the snapshots that wait.
+    /// Writes the snapshots that wait, a few at a time because each is made then.
     async fn keep(&mut self) {
+        let mut left = self.with.pending.len();
+        while left > 0 {
+            let some = self.with.pending.take(left.min(MAX_KEPT));
+            left = left.saturating_sub(some.len().max(1));
+            let at_ms = (self.with.clock)();
+            let store = &*self.with.store;
+            let kept = some.into_iter().map(|(id, scope, snapshot)| async move {
+                let done = keep(store, &id, scope, &snapshot, at_ms).await;
+                (id, scope, snapshot, done)
+            });
+            for (id, scope, snapshot, done) in join_all(kept).await {
+                if !self.kept(id, (scope, snapshot), done) {
+                    // The others would not fare better: they wait, too.
+                    left = 0;
+                }
+            }
+        }
+    }
+
+    /// Takes in what came of a snapshot; false if it has to wait.
+    fn kept(
+        &self,
+        id: SessionId,
+        state: (u64, Snapshot),
+        done: Result<(), StoreError>,
+    ) -> bool {
+        let health = &self.with.health;
+        match done {
+            Ok(()) => {
+                health.kept.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            Err(error) if error.is_passing() => {
+                health.fails(error.to_string());
+                self.with.pending.put_back(id, state.0, state.1);
+                false
+            }
+            Err(_) => {
+                health.not_kept.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+        }
+    }
+}
+
+async fn keep(&mut self) {
         let mut waiting = self.with.pending.take().into_iter();
         loop {
             let some: Vec<_> = waiting.by_ref().take(MAX_KEPT).collect();
