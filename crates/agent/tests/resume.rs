@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use stage::{BEGIN_MS, Stage, play};
 use steersman_agent::{DriveError, Driver, Entry, Log, TimerClock, read};
 use steersman_store::{
-    Append, AskLease, Control, Entry as Stored, Filter, Head, Lease, NewControl, Pending,
-    SessionId, Store, StoreError, Subscription, Summary, Timer,
+    Append, AskLease, Control, Entry as Stored, Filter, Head, Kept, Lease, NewControl, Pending,
+    SessionId, Standing, Store, StoreError, Subscription, Summary, Timer,
 };
 
 /// A store that is cut off from its driver at an append, as if the process had ended there.
@@ -81,6 +81,15 @@ impl Store for Mortal {
     }
     fn subscribe(&self) -> Subscription {
         self.inner.subscribe()
+    }
+    fn keep(&self, id: &SessionId, state: Kept) -> Pending<'_, ()> {
+        self.inner.keep(id, state)
+    }
+    fn kept(&self, id: &SessionId) -> Pending<'_, Option<Kept>> {
+        self.inner.kept(id)
+    }
+    fn standing(&self, limit: usize) -> Pending<'_, Vec<Standing>> {
+        self.inner.standing(limit)
     }
     fn delete(&self, id: &SessionId) -> Pending<'_, bool> {
         self.inner.delete(id)

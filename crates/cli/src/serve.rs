@@ -3,23 +3,21 @@
 //! Exit codes: 0 it was told to end, 1 the configuration is bad, 2 wrong usage, a file that cannot
 //! be read, or an address that cannot be listened on.
 
+mod keeping;
+
 use std::env;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use steersman_gateway::record::Silent;
-use steersman_gateway::steering::{Steering, policy_of};
-use steersman_gateway::{
-    Config, ConfigError, Ended, Governor, Handle, Mode, PassThrough, Server, Upstream,
-};
+use steersman_gateway::{Config, ConfigError, Ended, Handle, Mode, Server, Upstream};
 use steersman_upstream::Options;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::stop::{self, BAD, Stop, USAGE, print, tell};
+use keeping::Keeping;
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -131,23 +129,6 @@ fn configuration(args: &ServeArgs) -> Result<Config, Stop> {
 /// The configuration that is read if none is named.
 const FILE: &str = "gateway.yaml";
 
-/// Who decides about calls.
-fn governor(config: &Config) -> Result<Arc<dyn Governor>, Stop> {
-    let everything_off = config.mode == Mode::Off && config.rules.is_empty();
-    if everything_off {
-        return Ok(Arc::new(PassThrough));
-    }
-    let wrong = |message: String| Stop::Told(format!("error: {message}"), BAD);
-    let policy = policy_of(config).map_err(wrong)?;
-    Ok(Arc::new(Steering::new(config.clone(), policy, Arc::new(Silent), Arc::new(now_ms))))
-}
-
-/// Milliseconds since 1970; 0 for a clock that stands before it.
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
@@ -156,14 +137,18 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let told = |message: String| Stop::Told(format!("error: {message}"), USAGE);
     // From here on a signal is an order and no accident.
     let signals = Signals::new().map_err(|error| told(error.to_string()))?;
-    let governor = governor(&config)?;
-    let upstreams = config.upstreams.clone();
+    let keeping = Keeping::begin(&config, variable).map_err(told)?;
+    let (governor, upstreams) = (Arc::clone(&keeping.governor), config.upstreams.clone());
     let server = Server::bind(config, governor, &Options::from_env(), variable).await;
-    let server = server.map_err(|error| told(error.to_string()))?;
+    let server = server.map_err(|error| told(error.to_string()))?.with_api(keeping.api.clone());
     print(&greeting(server.address(), &upstreams))?;
     let handle = server.handle();
     let running = tokio::spawn(server.run());
     let ended = signals.follow(args, &handle, running).await?;
+    match keeping.end().await {
+        0 => {}
+        lost => tell(&format!("{lost} entries of journals could not be written"))?,
+    }
     match ended.cut {
         0 => tell("ended")?,
         cut => tell(&format!("ended; answers on {cut} connections were cut off"))?,

@@ -49,4 +49,9 @@ pub trait Helm: Send + Sync {
     /// # Errors
     /// There is no such session, or the control makes no sense.
     fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError>;
+
+    /// Sessions in memory; `None` if it is not known.
+    fn open_sessions(&self) -> Option<usize> {
+        None
+    }
 }

@@ -7,15 +7,18 @@
 
 mod alarm;
 mod answer;
+pub mod api;
 pub mod chain;
 pub mod client;
 pub mod config;
 pub mod control;
+pub mod figures;
 mod follow;
 mod forward;
 pub mod govern;
 mod headers;
 pub mod identity;
+pub mod journal;
 pub mod kind;
 mod live;
 pub mod mode;

@@ -69,6 +69,11 @@ pub enum Entry {
         /// Why.
         why: String,
     },
+    /// Entries before this one are missing: the store was full, locked or too slow.
+    Lost {
+        /// How many.
+        entries: u64,
+    },
 }
 
 impl Entry {
@@ -87,6 +92,7 @@ impl Entry {
             Self::BrokeOff { .. } => "broke_off",
             Self::Controlled { .. } => "controlled",
             Self::FailedOpen { .. } => "failed_open",
+            Self::Lost { .. } => "lost",
         }
     }
 }

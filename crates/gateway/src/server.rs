@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{Duration, sleep};
 
 use crate::answer::{Refusal, health};
+use crate::api::{Api, is_ours};
 use crate::config::{Config, Limits};
 use crate::forward;
 use crate::live::{Live, StartError};
@@ -66,6 +67,8 @@ pub struct Ended {
 
 struct Shared {
     live: RwLock<Arc<Live>>,
+    /// Not set: there is no API, and its paths are the model servers'.
+    api: OnceLock<Api>,
     stage: watch::Sender<Stage>,
     connections: Arc<Semaphore>,
     held: Held,
@@ -108,12 +111,21 @@ impl Server {
         let connections = live.config.limits.max_connections as usize;
         let shared = Shared {
             live: RwLock::new(Arc::new(live)),
+            api: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
             connections: Arc::new(Semaphore::new(connections)),
             held: Held::default(),
             counted: AtomicU64::new(0),
         };
         Ok(Self { listener, address, shared: Arc::new(shared) })
+    }
+
+    /// Answers `/api` and `/metrics` as well, and counts what it answers. The first API holds.
+    #[must_use]
+    pub fn with_api(self, api: Api) -> Self {
+        // A second one would be a mistake of the caller's that changes nothing.
+        let _ = self.shared.api.set(api);
+        self
     }
 
     /// Where it listens.
@@ -147,6 +159,9 @@ impl Server {
             });
         }
         drop(listener);
+        if let Some(api) = shared.api.get() {
+            api.close();
+        }
         let all = shared.live().config.limits.max_connections;
         let over = shared.connections.acquire_many(all);
         let grace = shared.live().config.shutdown_grace;
@@ -238,7 +253,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
         }
     });
     let builder = builder(&limits);
-    let mut connection = pin!(builder.serve_connection(socket, service));
+    let mut connection = pin!(builder.serve_connection_with_upgrades(socket, service));
     let mut stage = shared.stage.subscribe();
     let mut seen = Stage::Open;
     loop {
@@ -272,40 +287,70 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Answers one request.
+/// Answers one request, and counts it where there is somebody who asks for figures.
 async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Response<Body> {
+    let Some(api) = shared.api.get() else {
+        return answer(shared, number, request).await.1;
+    };
+    if is_ours(request.uri().path()) {
+        return api.answer(request).await.map(Body::whole);
+    }
+    let (format, response) = answer(shared, number, request).await;
+    if let Some(format) = format {
+        let headers = response.headers();
+        let is_turn = headers.contains_key("x-steersman-session");
+        let kind = if is_turn { "turn" } else { "other" };
+        api.figures().answered(format.name(), kind, response.status());
+        if headers.contains_key("x-steersman-failed") {
+            api.figures().failed_open();
+        }
+    }
+    response
+}
+
+/// Answers one request; the format is that of a model's call.
+async fn answer(
+    shared: &Shared,
+    number: u64,
+    request: Request<Incoming>,
+) -> (Option<Format>, Response<Body>) {
     let live = shared.live();
     let (head, body) = request.into_parts();
     let uri = head.uri.clone();
     if head.method == Method::CONNECT {
         let message = "the gateway is no proxy: it is the base URL of a model server";
         let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no_proxy", message);
-        return refusal.response(Format::OpenAiChat);
+        return (None, refusal.response(Format::OpenAiChat));
     }
     let route = match route(&head.method, uri.path(), &head.headers) {
         Ok(route) => route,
         Err(error @ BadSession) => {
             let message = error.to_string();
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, "bad_session", message);
-            return refusal.response(Format::OpenAiChat);
+            return (None, refusal.response(Format::OpenAiChat));
         }
     };
-    let (format, outcome) = match route.target {
-        Target::Health => return health(StatusCode::OK, "ok"),
-        Target::Ready => return ready(shared),
-        Target::Other(format) => (format, forward::pass(&live, route, format, head, body).await),
+    let (called, format, outcome) = match route.target {
+        Target::Health => return (None, health(StatusCode::OK, "ok")),
+        Target::Ready => return (None, ready(shared)),
+        Target::Other(format) => {
+            (None, format, forward::pass(&live, route, format, head, body).await)
+        }
         Target::Model(model) => {
             let call = forward::call(&live, &shared.held, number, (route, model), (head, body));
-            (model.format, call.await)
+            (Some(model.format), model.format, call.await)
         }
     };
-    outcome.unwrap_or_else(|refusal| refusal.response(format))
+    (called, outcome.unwrap_or_else(|refusal| refusal.response(format)))
 }
 
 fn ready(shared: &Shared) -> Response<Body> {
-    if *shared.stage.borrow() == Stage::Open {
-        health(StatusCode::OK, "ready")
-    } else {
-        health(StatusCode::SERVICE_UNAVAILABLE, "draining")
+    if *shared.stage.borrow() != Stage::Open {
+        return health(StatusCode::SERVICE_UNAVAILABLE, "draining");
+    }
+    // Calls are answered all the same, but what happens in them is not kept.
+    match shared.api.get().and_then(Api::fault) {
+        None => health(StatusCode::OK, "ready"),
+        Some(_) => health(StatusCode::SERVICE_UNAVAILABLE, "store unavailable"),
     }
 }

@@ -6,11 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{
-    CONNECTION, CONTENT_TYPE, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION,
-    UPGRADE,
-};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,20 +16,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::client::attend;
 use crate::feed::Feed;
-use crate::gate;
+use crate::{gate, handshake};
 
 /// Most clients at a time.
 pub const MAX_CLIENTS: usize = 64;
 /// Most connections at a time, clients included.
 const MAX_CONNECTIONS: usize = 256;
-/// Most bytes of a message from a client; nothing is asked of them.
-const MAX_INBOUND: usize = 4096;
 /// Most bytes of a request's head.
 const MAX_HEAD: usize = 16 * 1024;
 /// How long a request's head may take.
@@ -173,12 +165,7 @@ async fn converse(stream: TcpStream, house: House) {
     let _ = connection.await;
     let Some(Admitted { upgrade, after, feed, _permit }) = client.recv().await else { return };
     let Ok(upgraded) = upgrade.await else { return };
-    let mut config = WebSocketConfig::default();
-    config.max_message_size = Some(MAX_INBOUND);
-    config.max_frame_size = Some(MAX_INBOUND);
-    let io = TokioIo::new(upgraded);
-    let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
-    attend(socket, feed, after).await;
+    attend(handshake::socket(upgraded).await, feed, after).await;
 }
 
 /// A request that becomes a client.
@@ -194,7 +181,7 @@ fn respond(
     house: &House,
     become_client: &tokio::sync::mpsc::Sender<Admitted>,
 ) -> Response<Full<Bytes>> {
-    if let Some(why) = gate::refuse(request.headers()) {
+    if let Some(why) = gate::refuse(request.headers(), &[]) {
         return plain(StatusCode::FORBIDDEN, why);
     }
     if request.uri().path() != "/" {
@@ -203,10 +190,9 @@ fn respond(
     if request.method() != Method::GET {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
     }
-    let Some(key) = websocket_key(request.headers()) else {
+    let Some(key) = handshake::key(request.headers()) else {
         return plain(StatusCode::OK, &what_this_is(&house.feed));
     };
-    let accept = derive_accept_key(key.as_bytes());
     let after = match after(request.uri().query()) {
         Ok(after) => after,
         Err(why) => return plain(StatusCode::BAD_REQUEST, &why),
@@ -221,27 +207,7 @@ fn respond(
     if become_client.try_send(admitted).is_err() {
         return plain(StatusCode::BAD_REQUEST, "one client per connection");
     }
-    let mut response = Response::new(Full::default());
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let headers = response.headers_mut();
-    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    if let Ok(accept) = HeaderValue::from_str(&accept) {
-        headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
-    }
-    response
-}
-
-/// The key of a request that asks for a WebSocket; `None` for any other.
-fn websocket_key(headers: &HeaderMap) -> Option<String> {
-    let has = |name, wanted: &str| {
-        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        values.flat_map(|value| value.split(',')).any(|it| it.trim().eq_ignore_ascii_case(wanted))
-    };
-    let asks =
-        has(UPGRADE, "websocket") && has(CONNECTION, "upgrade") && has(SEC_WEBSOCKET_VERSION, "13");
-    let key = headers.get(SEC_WEBSOCKET_KEY)?.to_str().ok()?;
-    asks.then(|| key.to_owned())
+    handshake::accept(&key)
 }
 
 /// The number in `after=SEQ`.

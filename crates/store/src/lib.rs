@@ -5,6 +5,7 @@
 //! tests.
 //!
 //! An append names the last entry its writer knows of, so two writers never interleave unseen.
+//! Beside its entries a session can have a [`Kept`] state, of which only the latest counts.
 //! A [`Lease`] says who drives a session; its epoch fences off a driver that lost it.
 //!
 //! The why is in `docs/design/store.md`.
@@ -13,6 +14,7 @@ mod control;
 mod entry;
 mod error;
 mod hint;
+mod kept;
 mod lease;
 mod memory;
 mod session;
@@ -25,6 +27,7 @@ pub use control::{Control, MAX_NAME_BYTES, NewControl, Timer};
 pub use entry::{Append, Entry, MAX_BODY_BYTES, MAX_ENTRIES, MAX_KIND_BYTES, NewEntry};
 pub use error::{FileFault, StoreError};
 pub use hint::{Hint, News, Subscription};
+pub use kept::{Kept, MAX_KEPT_BYTES, Standing};
 pub use lease::{Lease, MAX_OWNER_BYTES};
 pub use memory::MemoryStore;
 pub use session::{

@@ -8,8 +8,8 @@ use tokio::sync::broadcast;
 use crate::entry::MAX_BODY_BYTES;
 use crate::store::cap_time;
 use crate::{
-    Append, AskLease, Control, Entry, Filter, Head, Hint, Lease, MAX_LIMIT, NewControl, Pending,
-    SessionId, Store, StoreError, Subscription, Summary, Timer, control, lease,
+    Append, AskLease, Control, Entry, Filter, Head, Hint, Kept, Lease, MAX_LIMIT, NewControl,
+    Pending, SessionId, Standing, Store, StoreError, Subscription, Summary, Timer, control, lease,
 };
 
 /// Hints a slow subscriber may be behind before it misses some.
@@ -18,22 +18,23 @@ const HINTS: usize = 1024;
 /// Keeps sessions in memory. Nothing outlives it.
 #[derive(Debug)]
 pub struct MemoryStore {
-    sessions: Mutex<BTreeMap<SessionId, Kept>>,
+    sessions: Mutex<BTreeMap<SessionId, Held>>,
     hints: broadcast::Sender<Hint>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Held {
     summary: Summary,
     epoch: u64,
     entries: Vec<Entry>,
     controls: Vec<Control>,
     timers: BTreeMap<String, u64>,
+    kept: Option<Kept>,
 }
 
-type Sessions = BTreeMap<SessionId, Kept>;
+type Sessions = BTreeMap<SessionId, Held>;
 
-fn find<'a>(sessions: &'a mut Sessions, id: &SessionId) -> Result<&'a mut Kept, StoreError> {
+fn find<'a>(sessions: &'a mut Sessions, id: &SessionId) -> Result<&'a mut Held, StoreError> {
     sessions.get_mut(id).ok_or_else(|| StoreError::Unknown { id: id.clone() })
 }
 
@@ -91,50 +92,51 @@ impl MemoryStore {
         };
         self.tell(&summary);
         let (entries, controls, timers) = (Vec::new(), Vec::new(), BTreeMap::new());
-        sessions.insert(id.clone(), Kept { summary, epoch: 0, entries, controls, timers });
+        let (epoch, kept) = (0, None);
+        sessions.insert(id.clone(), Held { summary, epoch, entries, controls, timers, kept });
         Ok(())
     }
 
     fn do_append(&self, id: &SessionId, append: Append) -> Result<u64, StoreError> {
         append.check()?;
         let mut sessions = self.lock();
-        let kept = find(&mut sessions, id)?;
+        let held = find(&mut sessions, id)?;
         if let Some(epoch) = append.epoch
-            && kept.summary.lease.as_ref().is_none_or(|lease| lease.epoch != epoch)
+            && held.summary.lease.as_ref().is_none_or(|lease| lease.epoch != epoch)
         {
             return Err(StoreError::LeaseLost { id: id.clone(), epoch });
         }
-        let (expected, actual) = (append.expected_seq, kept.summary.last_seq);
+        let (expected, actual) = (append.expected_seq, held.summary.last_seq);
         if expected != actual {
             return Err(StoreError::Conflict { id: id.clone(), expected, actual });
         }
         for entry in append.entries {
-            kept.summary.last_seq += 1;
+            held.summary.last_seq += 1;
             let (at_ms, kind, body) = (cap_time(entry.at_ms), entry.kind, entry.body);
-            kept.summary.updated_ms = at_ms;
-            kept.entries.push(Entry { seq: kept.summary.last_seq, at_ms, kind, body });
+            held.summary.updated_ms = at_ms;
+            held.entries.push(Entry { seq: held.summary.last_seq, at_ms, kind, body });
         }
         if let Some(head) = append.head {
-            kept.summary.head = head;
+            held.summary.head = head;
         }
-        self.tell(&kept.summary);
-        Ok(kept.summary.last_seq)
+        self.tell(&held.summary);
+        Ok(held.summary.last_seq)
     }
 
     fn do_lease(&self, id: &SessionId, ask: AskLease) -> Result<Lease, StoreError> {
         lease::check_owner(&ask.owner)?;
         let mut sessions = self.lock();
-        let kept = find(&mut sessions, id)?;
-        if let Some(held) = &kept.summary.lease
+        let held = find(&mut sessions, id)?;
+        if let Some(held) = &held.summary.lease
             && held.until_ms > ask.now_ms
         {
             let (owner, until_ms) = (held.owner.clone(), held.until_ms);
             return Err(StoreError::Held { id: id.clone(), owner, until_ms });
         }
-        kept.epoch += 1;
+        held.epoch += 1;
         let until_ms = ask.until_ms();
-        let lease = Lease { id: id.clone(), owner: ask.owner, epoch: kept.epoch, until_ms };
-        kept.summary.lease = Some(lease.clone());
+        let lease = Lease { id: id.clone(), owner: ask.owner, epoch: held.epoch, until_ms };
+        held.summary.lease = Some(lease.clone());
         Ok(lease)
     }
 
@@ -152,13 +154,13 @@ impl MemoryStore {
     fn do_control(&self, id: &SessionId, control: NewControl) -> Result<u64, StoreError> {
         control.check()?;
         let mut sessions = self.lock();
-        let kept = find(&mut sessions, id)?;
-        kept.summary.last_control += 1;
-        let number = kept.summary.last_control;
+        let held = find(&mut sessions, id)?;
+        held.summary.last_control += 1;
+        let number = held.summary.last_control;
         let NewControl { at_ms, kind, body, who } = control;
         let at_ms = cap_time(at_ms);
-        kept.controls.push(Control { number, at_ms, kind, body, who });
-        self.tell(&kept.summary);
+        held.controls.push(Control { number, at_ms, kind, body, who });
+        self.tell(&held.summary);
         Ok(number)
     }
 
@@ -180,8 +182,8 @@ impl Store for MemoryStore {
 
     fn read(&self, id: &SessionId, after_seq: u64, limit: usize) -> Pending<'_, Vec<Entry>> {
         let mut bytes = 0;
-        ready(find(&mut self.lock(), id).map(|kept| {
-            let entries = rest(&kept.entries, after_seq).iter().take(limit.min(MAX_LIMIT));
+        ready(find(&mut self.lock(), id).map(|held| {
+            let entries = rest(&held.entries, after_seq).iter().take(limit.min(MAX_LIMIT));
             let fits = |entry: &&Entry| {
                 let first = bytes == 0;
                 bytes += entry.body.len();
@@ -192,7 +194,7 @@ impl Store for MemoryStore {
     }
 
     fn session(&self, id: &SessionId) -> Pending<'_, Option<Summary>> {
-        ready(Ok(self.lock().get(id).map(|kept| kept.summary.clone())))
+        ready(Ok(self.lock().get(id).map(|held| held.summary.clone())))
     }
 
     fn sessions(&self, filter: &Filter) -> Pending<'_, Vec<Summary>> {
@@ -208,7 +210,7 @@ impl Store for MemoryStore {
         };
         let sessions = self.lock();
         let mut found: Vec<&Summary> =
-            sessions.values().map(|kept| &kept.summary).filter(lets_through).collect();
+            sessions.values().map(|held| &held.summary).filter(lets_through).collect();
         found.sort_unstable_by_key(|summary| std::cmp::Reverse(summary.position()));
         found.truncate(filter.limit.min(MAX_LIMIT));
         ready(Ok(found.into_iter().cloned().collect()))
@@ -223,8 +225,8 @@ impl Store for MemoryStore {
     }
 
     fn release(&self, lease: &Lease) -> Pending<'_, ()> {
-        if let Some(kept) = self.lock().get_mut(&lease.id) {
-            kept.summary.lease.take_if(|held| held.epoch == lease.epoch);
+        if let Some(held) = self.lock().get_mut(&lease.id) {
+            held.summary.lease.take_if(|held| held.epoch == lease.epoch);
         }
         ready(Ok(()))
     }
@@ -235,7 +237,7 @@ impl Store for MemoryStore {
 
     fn controls(&self, id: &SessionId, after: u64) -> Pending<'_, Vec<Control>> {
         let latest =
-            |kept: &mut Kept| rest(&kept.controls, after).iter().take(MAX_LIMIT).cloned().collect();
+            |held: &mut Held| rest(&held.controls, after).iter().take(MAX_LIMIT).cloned().collect();
         ready(find(&mut self.lock(), id).map(latest))
     }
 
@@ -244,22 +246,46 @@ impl Store for MemoryStore {
     }
 
     fn clear_timer(&self, id: &SessionId, name: &str) -> Pending<'_, ()> {
-        if let Some(kept) = self.lock().get_mut(id) {
-            kept.timers.remove(name);
+        if let Some(held) = self.lock().get_mut(id) {
+            held.timers.remove(name);
         }
         ready(Ok(()))
     }
 
     fn due(&self, now_ms: u64, limit: usize) -> Pending<'_, Vec<Timer>> {
         let mut due = Vec::new();
-        for (id, kept) in self.lock().iter() {
-            for (name, &due_ms) in kept.timers.iter().filter(|(_, due_ms)| **due_ms <= now_ms) {
+        for (id, held) in self.lock().iter() {
+            for (name, &due_ms) in held.timers.iter().filter(|(_, due_ms)| **due_ms <= now_ms) {
                 due.push(Timer { id: id.clone(), name: name.clone(), due_ms });
             }
         }
         due.sort_unstable_by(|a, b| (a.due_ms, &a.id, &a.name).cmp(&(b.due_ms, &b.id, &b.name)));
         due.truncate(limit.min(MAX_LIMIT));
         ready(Ok(due))
+    }
+
+    fn keep(&self, id: &SessionId, state: Kept) -> Pending<'_, ()> {
+        let state = Kept { at_ms: cap_time(state.at_ms), ..state };
+        ready(state.check().and_then(|()| {
+            find(&mut self.lock(), id)?.kept = Some(state);
+            Ok(())
+        }))
+    }
+
+    fn kept(&self, id: &SessionId) -> Pending<'_, Option<Kept>> {
+        ready(Ok(self.lock().get(id).and_then(|held| held.kept.clone())))
+    }
+
+    fn standing(&self, limit: usize) -> Pending<'_, Vec<Standing>> {
+        let sessions = self.lock();
+        let standing = |(id, held): (&SessionId, &Held)| {
+            let Kept { scope, end, at_ms, .. } = *held.kept.as_ref()?;
+            Some(Standing { id: id.clone(), scope, end, at_ms })
+        };
+        let mut found: Vec<Standing> = sessions.iter().filter_map(standing).collect();
+        found.sort_unstable_by(|a, b| (b.at_ms, &b.id).cmp(&(a.at_ms, &a.id)));
+        found.truncate(limit.min(MAX_LIMIT));
+        ready(Ok(found))
     }
 
     fn subscribe(&self) -> Subscription {

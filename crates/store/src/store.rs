@@ -3,14 +3,14 @@
 use std::pin::Pin;
 
 use crate::{
-    Append, Control, Entry, Filter, Head, Lease, NewControl, SessionId, StoreError, Subscription,
-    Summary, Timer,
+    Append, Control, Entry, Filter, Head, Kept, Lease, NewControl, SessionId, Standing, StoreError,
+    Subscription, Summary, Timer,
 };
 
 /// An answer that is on its way.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A place that keeps sessions: journals, leases, controls and timers.
+/// A place that keeps sessions: journals, states, leases, controls and timers.
 ///
 /// When a method that changes something resolves with success, the change is durable. If the
 /// future is dropped before, the change is made completely or not at all. The store has no clock:
@@ -101,6 +101,25 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// Only those of every method.
     fn due(&self, now_ms: u64, limit: usize) -> Pending<'_, Vec<Timer>>;
+
+    /// Keeps the state of a session, in the place of what was kept before. It needs no lease, is no
+    /// entry, and nobody is told.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], [`StoreError::Refused`].
+    fn keep(&self, id: &SessionId, state: Kept) -> Pending<'_, ()>;
+
+    /// The state that was kept last. `None`: none was, or there is no such session.
+    ///
+    /// # Errors
+    /// Only those of every method.
+    fn kept(&self, id: &SessionId) -> Pending<'_, Option<Kept>>;
+
+    /// Where the sessions stand whose state is kept, the latest first.
+    ///
+    /// # Errors
+    /// Only those of every method.
+    fn standing(&self, limit: usize) -> Pending<'_, Vec<Standing>>;
 
     /// Hints of what is stored from now on, by this process and by others.
     fn subscribe(&self) -> Subscription;

@@ -12,6 +12,7 @@ mod show;
 mod standing;
 mod story;
 mod transfer;
+mod watched;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use super::args::OneArgs;
 use super::find;
 use super::standing::Standing;
 use super::story::Story;
+use super::watched;
 use crate::run::{
     Place, block_on, count, date_and_time, ending_line, json_line, money, tokens, write,
 };
@@ -21,6 +22,9 @@ pub(super) fn show(args: &OneArgs, screen: Screen) -> Result<ExitCode, String> {
     let store = find::open_there(&place)?;
     block_on(async {
         let summary = find::find(&*store, &args.id).await?;
+        if watched::is_watched(&summary) {
+            return watched::show(&*store, &summary, args, screen).await;
+        }
         let mut told = Vec::new();
         let mut story = Story::new(screen, args.full || args.turn.is_some());
         let session = steersman_agent::read(&*store, &summary.id, |session, stored, entry| {

@@ -1,6 +1,7 @@
 //! How a session stands, seen from outside.
 
 use steersman_agent::{Clock, SystemClock};
+use steersman_gateway::journal::STATE_OPEN;
 use steersman_store::{Lease, Summary};
 
 use crate::screen::Tone;
@@ -16,6 +17,8 @@ pub(super) enum Standing {
     Interrupted,
     /// It was left as it is.
     Left,
+    /// Its client may go on; nobody of ours drives it.
+    Open,
 }
 
 impl Standing {
@@ -23,6 +26,9 @@ impl Standing {
     pub(super) fn of(summary: &Summary) -> Self {
         if driver(summary).is_some() {
             return Self::Running;
+        }
+        if summary.head.state == STATE_OPEN {
+            return Self::Open;
         }
         let ended = !matches!(summary.head.state.as_str(), "" | "running");
         match (&summary.lease, ended) {
@@ -38,6 +44,7 @@ impl Standing {
             Self::Ended(ending) => ending,
             Self::Interrupted => "interrupted",
             Self::Left => "left",
+            Self::Open => "open",
         }
     }
 

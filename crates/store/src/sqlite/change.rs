@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{Answer, find, signed, unsigned};
-use crate::{Append, AskLease, Head, Hint, Lease, NewControl, SessionId, StoreError};
+use crate::{Append, AskLease, Head, Hint, Kept, Lease, NewControl, SessionId, StoreError};
 
 /// A transaction that is being filled.
 pub(super) struct Change<'a> {
@@ -245,12 +245,28 @@ impl<'a> Change<'a> {
         Ok(Ok(()))
     }
 
+    pub(super) fn keep(&mut self, id: &SessionId, state: &Kept) -> Answer<()> {
+        let num = match find(self.connection, id)? {
+            Ok(num) => num,
+            Err(error) => return Ok(Err(error)),
+        };
+        let Kept { scope, end, at_ms, body } = state;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO kept (session, scope, ending, at_ms, body)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![num, scope.cast_signed(), end.cast_signed(), signed(*at_ms), body])?;
+        Ok(Ok(()))
+    }
+
     pub(super) fn delete(&mut self, id: &SessionId) -> Answer<bool> {
         let Ok(num) = find(self.connection, id)? else { return Ok(Ok(false)) };
         for sql in [
             "DELETE FROM entries WHERE session = ?1",
             "DELETE FROM controls WHERE session = ?1",
             "DELETE FROM timers WHERE session = ?1",
+            "DELETE FROM kept WHERE session = ?1",
             "DELETE FROM sessions WHERE num = ?1",
         ] {
             self.connection.prepare_cached(sql)?.execute([num])?;

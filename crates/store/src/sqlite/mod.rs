@@ -19,8 +19,8 @@ use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use crate::store::cap_time;
 use crate::{
-    Append, AskLease, Control, Entry, FileFault, Filter, Head, Hint, Lease, NewControl, Pending,
-    SessionId, Store, StoreError, Subscription, Summary, Timer, control, lease,
+    Append, AskLease, Control, Entry, FileFault, Filter, Head, Hint, Kept, Lease, NewControl,
+    Pending, SessionId, Standing, Store, StoreError, Subscription, Summary, Timer, control, lease,
 };
 use change::Change;
 use fault::fault;
@@ -271,6 +271,24 @@ impl Store for SqliteStore {
 
     fn due(&self, now_ms: u64, limit: usize) -> Pending<'_, Vec<Timer>> {
         Box::pin(self.readers.read(move |db| rows::due(db, now_ms, limit).map(Ok)))
+    }
+
+    fn keep(&self, id: &SessionId, state: Kept) -> Pending<'_, ()> {
+        let id = id.clone();
+        Box::pin(async move {
+            state.check()?;
+            let bytes = state.body.len();
+            self.write(bytes, Need::Space, move |change| change.keep(&id, &state)).await
+        })
+    }
+
+    fn kept(&self, id: &SessionId) -> Pending<'_, Option<Kept>> {
+        let id = id.clone();
+        Box::pin(self.readers.read(move |db| rows::kept(db, &id).map(Ok)))
+    }
+
+    fn standing(&self, limit: usize) -> Pending<'_, Vec<Standing>> {
+        Box::pin(self.readers.read(move |db| rows::standing(db, limit).map(Ok)))
     }
 
     fn subscribe(&self) -> Subscription {

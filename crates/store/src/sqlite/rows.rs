@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use crate::entry::MAX_BODY_BYTES;
 use crate::{
-    Control, Entry, Filter, Head, Lease, MAX_LIMIT, SessionId, StoreError, Summary, Timer,
+    Control, Entry, Filter, Head, Kept, Lease, MAX_LIMIT, SessionId, Standing, StoreError, Summary,
+    Timer,
 };
 
 /// Outside: the database failed. Inside: it did its part, and this is the answer.
@@ -174,6 +175,35 @@ pub(super) fn due(
     )?;
     let rows = statement.query_map(params![signed(now_ms), bound(limit)], |row| {
         Ok(Timer { id: session_id(row, 0)?, name: row.get(1)?, due_ms: unsigned(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+/// A number without a sign that was kept as the one with the same bits.
+fn bits(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
+}
+
+pub(super) fn kept(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Kept>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT scope, ending, kept.at_ms, body FROM kept JOIN sessions ON num = session
+         WHERE id = ?1",
+    )?;
+    let state = statement.query_row([id.as_str()], |row| {
+        let (scope, end) = (bits(row, 0)?, bits(row, 1)?);
+        Ok(Kept { scope, end, at_ms: unsigned(row, 2)?, body: row.get(3)? })
+    });
+    state.optional()
+}
+
+pub(super) fn standing(connection: &Connection, limit: usize) -> rusqlite::Result<Vec<Standing>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, scope, ending, at_ms FROM kept JOIN sessions ON num = session
+         ORDER BY at_ms DESC, id DESC LIMIT ?1",
+    )?;
+    let rows = statement.query_map(params![bound(limit)], |row| {
+        let (id, scope, end) = (session_id(row, 0)?, bits(row, 1)?, bits(row, 2)?);
+        Ok(Standing { id, scope, end, at_ms: unsigned(row, 3)? })
     })?;
     rows.collect()
 }

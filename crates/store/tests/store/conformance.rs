@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use steersman_store::{
-    AskLease, Control, Filter, Head, Hint, Lease, MAX_BODY_BYTES, NewEntry, News, Store,
-    StoreError, Summary, Timer,
+    AskLease, Control, Filter, Head, Hint, Kept, Lease, MAX_BODY_BYTES, MAX_KEPT_BYTES, NewEntry,
+    News, Standing, Store, StoreError, Summary, Timer,
 };
 
-use crate::stage::{append, control, entry, id, join_all, kept, over_all, titled};
+use crate::stage::{append, control, entry, id, join_all, kept, over_all, state, titled};
 
 fn summary(name: &str, created_ms: u64, title: &str) -> Summary {
     Summary {
@@ -235,6 +235,64 @@ fn timers_are_due_until_they_are_cleared() {
         store.clear_timer(&id("b"), "x").await.unwrap();
         store.delete(&id("a")).await.unwrap();
         assert_eq!(store.due(u64::MAX, 10).await.unwrap(), []);
+    });
+}
+
+#[test]
+fn the_latest_state_is_kept_beside_the_journal() {
+    over_all(async |store: Arc<dyn Store>| {
+        let (a, b) = (id("a"), id("b"));
+        assert_eq!(store.kept(&a).await, Ok(None));
+        let unknown = StoreError::Unknown { id: a.clone() };
+        assert_eq!(store.keep(&a, state(1, "1")).await, Err(unknown));
+        for name in [&a, &b] {
+            store.create(name, titled("x"), 3).await.unwrap();
+        }
+        assert_eq!(store.kept(&a).await, Ok(None));
+        let first = Kept { scope: u64::MAX, end: 1 << 63, ..state(9, r#"{"é":[]}"#) };
+        store.keep(&a, first.clone()).await.unwrap();
+        assert_eq!(store.kept(&a).await, Ok(Some(first)));
+        store.keep(&b, state(8, "2")).await.unwrap();
+        let second = Kept { scope: 5, end: 6, ..state(7, "3") };
+        store.keep(&a, second.clone()).await.unwrap();
+        assert_eq!(store.kept(&a).await, Ok(Some(second)));
+        // The journal and its summary know nothing of it.
+        assert_eq!(store.read(&a, 0, 10).await.unwrap(), []);
+        assert_eq!(store.session(&a).await.unwrap(), Some(summary("a", 3, "x")));
+
+        let of_b = Standing { id: b.clone(), scope: 8, end: 8, at_ms: 8 };
+        let of_a = Standing { id: a.clone(), scope: 5, end: 6, at_ms: 7 };
+        assert_eq!(store.standing(10).await.unwrap(), [of_b.clone(), of_a.clone()]);
+        assert_eq!(store.standing(1).await.unwrap(), [of_b]);
+        store.delete(&b).await.unwrap();
+        assert_eq!(store.standing(10).await.unwrap(), [of_a]);
+        store.create(&b, titled("x"), 3).await.unwrap();
+        assert_eq!(store.kept(&b).await, Ok(None));
+        store.keep(&b, state(u64::MAX, "4")).await.unwrap();
+        assert_eq!(store.standing(1).await.unwrap()[0].at_ms, i64::MAX as u64);
+    });
+}
+
+#[test]
+fn a_state_beyond_its_bounds_is_refused() {
+    over_all(async |store: Arc<dyn Store>| {
+        let a = id("a");
+        store.create(&a, Head::default(), 0).await.unwrap();
+        let long = format!("{:?}", "x".repeat(MAX_KEPT_BYTES));
+        let cases = [
+            (long.as_str(), "a state of 1048578 bytes"),
+            ("", "not one line of JSON"),
+            ("{} ", "space around"),
+            ("[1,\n2]", "a line break"),
+        ];
+        for (body, why) in cases {
+            let answer = store.keep(&a, state(1, body)).await;
+            let Err(StoreError::Refused { what }) = answer else { panic!("{answer:?}") };
+            assert!(what.contains(why), "{what}");
+        }
+        assert_eq!(store.kept(&a).await, Ok(None));
+        let most = format!("{:?}", "x".repeat(MAX_KEPT_BYTES - 2));
+        assert_eq!(store.keep(&a, state(1, &most)).await, Ok(()));
     });
 }
 

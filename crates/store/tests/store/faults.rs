@@ -12,7 +12,7 @@ use steersman_store::{
     FileFault, Head, Hint, News, Options, SqliteStore, Store, StoreError, Subscription,
 };
 
-use crate::stage::{append, fault_of, id, join_all, kept, on_disk, quick, run, titled};
+use crate::stage::{append, fault_of, id, join_all, kept, on_disk, quick, run, state, titled};
 
 fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(path, &Options { busy_timeout_ms: 50, ..quick() })
@@ -53,10 +53,37 @@ fn other_files_are_refused_and_left_as_they_are() {
     check(FileFault::Foreign { application_id: 0 });
     drop(open(&path).unwrap());
     database("PRAGMA user_version = 99");
-    check(FileFault::Newer { found: 99, known: 1 });
+    check(FileFault::Newer { found: 99, known: 2 });
     drop(open(&path).unwrap());
     fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
     check(FileFault::ReadOnly);
+}
+
+#[test]
+fn a_database_of_the_first_layout_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("../../src/sqlite/layout_1.sql")).unwrap();
+    old.execute_batch(
+        "PRAGMA application_id = 0x53747273; PRAGMA user_version = 1;
+         INSERT INTO sessions (num, id, created_ms, updated_ms, last_seq, last_control, change,
+           changed_by, lease_epoch, lease_until_ms, state, title, turns, tool_calls)
+         VALUES (1, 'a', 0, 7, 1, 0, 0, 'x', 0, 0, 'running', 'old', 0, 0);
+         INSERT INTO entries VALUES (1, 1, 7, 'test', '1')",
+    )
+    .unwrap();
+    drop(old);
+    for _ in 0..2 {
+        let store = open(&path).unwrap();
+        run(async {
+            let a = id("a");
+            assert_eq!(store.session(&a).await.unwrap().unwrap().head, titled("old"));
+            assert_eq!(store.read(&a, 0, 9).await.unwrap(), [kept(1, "1")]);
+            store.keep(&a, state(2, "2")).await.unwrap();
+            assert_eq!(store.kept(&a).await, Ok(Some(state(2, "2"))));
+        });
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use steersman_store::{
     AskLease, Entry, Filter, Lease, MemoryStore, Position, SqliteStore, Store, StoreError,
 };
 
-use crate::stage::{append, control, id, on_disk, quick, run, titled};
+use crate::stage::{append, control, id, on_disk, quick, run, state, titled};
 
 #[derive(Debug, Clone)]
 enum Ask {
@@ -21,6 +21,9 @@ enum Ask {
     SetTimer(u8, u8, u64),
     ClearTimer(u8, u8),
     Due(u64, usize),
+    Keep(u8, u64),
+    Kept(u8),
+    Standing(usize),
     Delete(u8),
 }
 
@@ -55,6 +58,9 @@ fn asks() -> impl Strategy<Value = Ask> {
             .prop_map(|(s, n, at)| Ask::SetTimer(s, n, at)),
         1 => (session.clone(), 0..2_u8).prop_map(|(s, n)| Ask::ClearTimer(s, n)),
         1 => (any::<u64>(), 0..4_usize).prop_map(|(now, limit)| Ask::Due(now, limit)),
+        2 => (session.clone(), any::<u64>()).prop_map(|(s, at)| Ask::Keep(s, at)),
+        1 => session.clone().prop_map(Ask::Kept),
+        1 => (0..4_usize).prop_map(Ask::Standing),
         1 => session.prop_map(Ask::Delete),
     ]
 }
@@ -107,6 +113,11 @@ async fn answer(store: &dyn Store, ask: &Ask) -> String {
             format!("{:?}", store.clear_timer(&name(*s), &n.to_string()).await)
         }
         Ask::Due(now, limit) => format!("{:?}", store.due(*now, *limit).await),
+        Ask::Keep(s, at) => {
+            format!("{:?}", store.keep(&name(*s), state(*at, &at.to_string())).await)
+        }
+        Ask::Kept(s) => format!("{:?}", store.kept(&name(*s)).await),
+        Ask::Standing(limit) => format!("{:?}", store.standing(*limit).await),
         Ask::Delete(s) => format!("{:?}", store.delete(&name(*s)).await),
     }
 }

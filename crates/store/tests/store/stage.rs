@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use steersman_store::{
-    Append, Entry, FileFault, Head, MemoryStore, NewControl, NewEntry, Options, SessionId,
+    Append, Entry, FileFault, Head, Kept, MemoryStore, NewControl, NewEntry, Options, SessionId,
     SqliteStore, Store, StoreError,
 };
 use tempfile::TempDir;
@@ -35,6 +35,11 @@ pub(crate) fn kept(seq: u64, body: &str) -> Entry {
 
 pub(crate) fn append(expected_seq: u64, bodies: &[&str]) -> Append {
     Append::new(expected_seq, bodies.iter().map(|body| entry(body)).collect())
+}
+
+/// A state that was kept at `number` and stands there, too.
+pub(crate) fn state(number: u64, body: &str) -> Kept {
+    Kept { scope: number, end: number, at_ms: number, body: body.to_owned() }
 }
 
 pub(crate) fn titled(title: &str) -> Head {

@@ -1,0 +1,312 @@
+//! The API: sessions, controls, analytics, events, figures.
+
+mod access;
+mod analytics;
+mod document;
+mod events;
+mod query;
+mod reply;
+mod route;
+mod types;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Request, Response, StatusCode, request};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::upgrade::OnUpgrade;
+use steersman_notify::handshake;
+use steersman_store::{Filter, Position, SessionId, Store};
+use tokio::sync::{Semaphore, watch};
+
+use crate::control::{Control, ControlError, Helm};
+use crate::figures::{Figures, Gauges};
+use crate::journal::Health;
+use crate::session::Snapshot;
+use crate::steering::Clock;
+use query::Query;
+use reply::{Refused, Reply, json, of_kind};
+use route::{Astray, Operation};
+
+pub use access::Access;
+pub use analytics::{Analytics, Bucket, Count, Followed};
+pub use document::{document, document_text};
+pub use route::is_ours;
+pub use types::{
+    Decided, Entries, Event, Line, Problem, ProblemBody, SessionDetail, SessionLine, SessionList,
+    Standing, Taken,
+};
+
+/// Most bytes of a request's body.
+const MAX_BODY: usize = 16 << 10;
+/// Most clients that follow events at a time.
+pub const MAX_FOLLOWERS: usize = 64;
+/// Sessions of a list, unless another number is asked for.
+const SESSIONS: u64 = 50;
+/// Entries of a page, unless another number is asked for.
+const ENTRIES: u64 = 200;
+/// Longest name of a person, in bytes.
+const MAX_WHO: usize = 64;
+/// Who took the helm, where the request does not say.
+const SOMEBODY: &str = "a person";
+
+/// What the API is made of.
+pub struct Parts {
+    /// Where sessions are kept.
+    pub store: Arc<dyn Store>,
+    /// Who holds the open ones; `None`: nobody, and there is no helm to take.
+    pub helm: Option<Arc<dyn Helm>>,
+    /// What is counted.
+    pub figures: Arc<Figures>,
+    /// How the journal fares.
+    pub journal: Arc<Health>,
+    /// Who may ask.
+    pub access: Access,
+    /// The time, in milliseconds since 1970.
+    pub clock: Clock,
+}
+
+/// Answers the API's requests. Clones answer for the same gateway.
+#[derive(Clone)]
+pub struct Api {
+    with: Arc<Parts>,
+    followers: Arc<Semaphore>,
+    over: watch::Sender<bool>,
+}
+
+impl Api {
+    /// An API of these parts.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let followers = Arc::new(Semaphore::new(MAX_FOLLOWERS));
+        Self { with: Arc::new(parts), followers, over: watch::Sender::new(false) }
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn figures(&self) -> &Figures {
+        &self.with.figures
+    }
+
+    /// What keeps the gateway from being ready; `None`: nothing.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.with.journal.fault()
+    }
+
+    /// Sends those away who follow events.
+    pub fn close(&self) {
+        self.over.send_replace(true);
+    }
+
+    /// Answers a request for a path that [is ours](is_ours).
+    ///
+    /// A client of `/api/events` is followed by a task of its own after the answer.
+    pub async fn answer(&self, mut request: Request<Incoming>) -> Response<Bytes> {
+        let upgrade =
+            handshake::key(request.headers()).map(|key| (key, hyper::upgrade::on(&mut request)));
+        let (head, body) = request.into_parts();
+        self.reply(&head, body, upgrade).await
+    }
+
+    /// Answers a request whose head and body came apart; `upgrade` is the key and the connection
+    /// of one that asks for a WebSocket.
+    pub async fn reply<B>(
+        &self,
+        head: &request::Parts,
+        body: B,
+        upgrade: Option<(String, OnUpgrade)>,
+    ) -> Response<Bytes>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        match self.respond(head, body, upgrade).await {
+            Ok(reply) => reply,
+            Err(refused) => refused.reply(),
+        }
+    }
+
+    async fn respond<B>(
+        &self,
+        head: &request::Parts,
+        body: B,
+        upgrade: Option<(String, OnUpgrade)>,
+    ) -> Result<Reply, Refused>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        self.with.access.check(head)?;
+        let (route, id) = route::find(&head.method, head.uri.path()).map_err(astray)?;
+        let query = Query::parse(route.params, head.uri.query().unwrap_or_default());
+        let query = query.map_err(Refused::bad)?;
+        match (route.operation, id) {
+            (Operation::Sessions, _) => self.sessions(&query).await,
+            (Operation::Session, Some(id)) => self.session(&id).await,
+            (Operation::Entries, Some(id)) => self.entries(&id, &query).await,
+            (Operation::Control, Some(id)) => self.control(&id, head, body).await,
+            (Operation::Analytics, _) => self.analytics(&query).await,
+            (Operation::Events, _) => self.events(&query, upgrade).await,
+            (Operation::Metrics, _) => Ok(self.metrics()),
+            // Only these have a session in their path.
+            (Operation::Document | Operation::Session | Operation::Entries, _)
+            | (Operation::Control, None) => Ok(of_kind("application/json", document_text())),
+        }
+    }
+
+    async fn sessions(&self, query: &Query) -> Result<Reply, Refused> {
+        let limit = usize::try_from(query.number("limit").unwrap_or(SESSIONS)).unwrap_or(1);
+        let before = query.text("cursor").map(position).transpose()?;
+        let filter = Filter {
+            state: query.text("state").map(str::to_owned),
+            text: query.text("text").map(str::to_owned),
+            // One more tells whether there are more.
+            limit: limit + 1,
+            before,
+        };
+        let mut found = self.with.store.sessions(&filter).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| more).map(|last| last.position());
+        let next = last.map(|place| format!("{}.{}", place.created_ms, place.id));
+        let sessions = found.into_iter().map(SessionLine::from).collect();
+        Ok(json(&SessionList { sessions, next }))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Reply, Refused> {
+        let store = &self.with.store;
+        let summary = store.session(id).await?.ok_or_else(|| Refused::unknown(id.as_str()))?;
+        let first = store.read(id, 0, 1).await?.pop().filter(|first| first.kind == "opened");
+        let standing = store.kept(id).await?.and_then(|kept| {
+            let snapshot: Snapshot = serde_json::from_str(&kept.body).ok()?;
+            Some(Standing::of(kept.at_ms, snapshot))
+        });
+        let opened = first.map(|first| Line::from(first).entry);
+        Ok(json(&SessionDetail { line: summary.into(), opened, standing }))
+    }
+
+    async fn entries(&self, id: &SessionId, query: &Query) -> Result<Reply, Refused> {
+        let after = query.number("after").unwrap_or_default();
+        let limit = query.number("limit").unwrap_or(ENTRIES);
+        let limit = usize::try_from(limit).unwrap_or(1);
+        let found = self.with.store.read(id, after, limit).await?;
+        let next = found.last().filter(|_| found.len() == limit).map(|last| last.seq);
+        let entries = found.into_iter().map(Line::from).collect();
+        Ok(json(&Entries { session: id.to_string(), entries, next }))
+    }
+
+    async fn control<B>(
+        &self,
+        id: &SessionId,
+        head: &request::Parts,
+        body: B,
+    ) -> Result<Reply, Refused>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        // A page of another site cannot send this type without being asked about it first.
+        if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
+            let why = "the body has to be JSON: content-type: application/json";
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(Refused::new(status, "not_json", why));
+        }
+        let bytes = Limited::new(body, MAX_BODY).collect().await.map_err(|_| {
+            let why = format!("the body has to come whole, in at most {MAX_BODY} bytes");
+            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", why)
+        })?;
+        let control: Control = serde_json::from_slice(&bytes.to_bytes())
+            .map_err(|error| Refused::bad(format!("no control: {error}")))?;
+        let who = who(head);
+        let Some(helm) = &self.with.helm else {
+            let why = "calls pass through unread here: there are no sessions to steer";
+            return Err(Refused::new(StatusCode::CONFLICT, "not_governing", why));
+        };
+        helm.control(id.as_str(), &who, control.clone()).map_err(|error| match error {
+            ControlError::Unknown => {
+                let why = format!("no session that is open is called `{id}`");
+                Refused::new(StatusCode::NOT_FOUND, "unknown_session", why)
+            }
+            ControlError::Invalid(why) => Refused::bad(why),
+        })?;
+        Ok(json(&Taken { session: id.to_string(), who, control }))
+    }
+
+    async fn analytics(&self, query: &Query) -> Result<Reply, Refused> {
+        let span = analytics::Span::of(query, (self.with.clock)()).map_err(Refused::bad)?;
+        Ok(json(&analytics::sum_up(&*self.with.store, span).await?))
+    }
+
+    fn metrics(&self) -> Reply {
+        let gauges = Gauges {
+            open_sessions: self.with.helm.as_ref().and_then(|helm| helm.open_sessions()),
+            journal: Some(&self.with.journal),
+        };
+        of_kind("text/plain; version=0.0.4; charset=utf-8", self.with.figures.text(gauges))
+    }
+
+    async fn events(
+        &self,
+        query: &Query,
+        upgrade: Option<(String, OnUpgrade)>,
+    ) -> Result<Reply, Refused> {
+        let wants = events::Wants::of(query).map_err(Refused::bad)?;
+        if let Some(id) = wants.session()
+            && self.with.store.session(id).await?.is_none()
+        {
+            return Err(Refused::unknown(id.as_str()));
+        }
+        let Some((key, upgrade)) = upgrade else {
+            let why = "events come over WebSocket: connect with ws:// over HTTP/1.1";
+            return Err(Refused::new(StatusCode::UPGRADE_REQUIRED, "no_websocket", why));
+        };
+        let Ok(place) = Arc::clone(&self.followers).try_acquire_owned() else {
+            let why = format!("{MAX_FOLLOWERS} clients follow events already");
+            return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why));
+        };
+        let (store, over) = (Arc::clone(&self.with.store), self.over.subscribe());
+        let joined_ms = (self.with.clock)();
+        tokio::spawn(async move {
+            if let Ok(upgraded) = upgrade.await {
+                let socket = handshake::socket(upgraded).await;
+                events::follow(socket, events::Following { store, wants, joined_ms, over }).await;
+            }
+            drop(place);
+        });
+        Ok(handshake::accept(&key))
+    }
+}
+
+fn astray(astray: Astray) -> Refused {
+    match astray {
+        Astray::Path => {
+            let why = "there is no such path; /api/openapi.json tells which there are";
+            Refused::new(StatusCode::NOT_FOUND, "unknown_path", why)
+        }
+        Astray::Session(why) => Refused::bad(why),
+        Astray::Method(allow) => {
+            let why = format!("allowed is: {allow}");
+            let refused = Refused::new(StatusCode::METHOD_NOT_ALLOWED, "unknown_method", why);
+            Refused { allow: Some(allow), ..refused }
+        }
+    }
+}
+
+/// The place that a cursor stands for.
+fn position(cursor: &str) -> Result<Position, Refused> {
+    let parts = cursor.split_once('.');
+    let place = parts.and_then(|(created_ms, id)| {
+        Some(Position { created_ms: created_ms.parse().ok()?, id: SessionId::new(id).ok()? })
+    });
+    place.ok_or_else(|| Refused::bad("`cursor` is `next` of the answer before"))
+}
+
+/// Who asks, as far as the request says.
+fn who(head: &request::Parts) -> String {
+    let given = head.headers.get("x-steersman-who").and_then(|who| who.to_str().ok());
+    match given.map(str::trim) {
+        Some(who) if !who.is_empty() => who[..who.floor_char_boundary(MAX_WHO)].to_owned(),
+        _ => SOMEBODY.to_owned(),
+    }
+}

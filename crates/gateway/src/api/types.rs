@@ -1,0 +1,234 @@
+//! What the API answers. Fields are added, never changed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use steersman_store::{Entry as Stored, Summary};
+
+use crate::control::Control;
+use crate::session::Snapshot;
+
+/// Sessions, the latest first.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SessionList {
+    /// The sessions.
+    pub sessions: Vec<SessionLine>,
+    /// What `cursor` goes on with; null if there are no more.
+    pub next: Option<String>,
+}
+
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SessionLine {
+    /// Its id.
+    pub session: String,
+    /// `gateway` for one of a client of the gateway, `run` for one that Steersman drives.
+    pub kind: String,
+    /// `open`, `forced` while the final answer is asked for, `capped` after an answer of the
+    /// gateway's own; of a run how it ended.
+    pub state: String,
+    /// The first line of the task.
+    pub task: String,
+    /// The client program; null if it is not known.
+    pub agent: Option<String>,
+    /// The model; null if it is not known.
+    pub model: Option<String>,
+    /// When it was first seen, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// When something happened last, in milliseconds since 1970.
+    pub updated_ms: u64,
+    /// Answers of the model.
+    pub turns: u64,
+    /// Calls of tools in them.
+    pub calls: u64,
+    /// Tokens in and out; null if they are not known.
+    pub tokens: Option<u64>,
+    /// The price in nano-dollars; null if it is not known.
+    pub cost_nanodollars: Option<u64>,
+    /// Entries of its journal.
+    pub entries: u64,
+}
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SessionDetail {
+    /// As in lists.
+    #[serde(flatten)]
+    pub line: SessionLine,
+    /// What was known when it was opened, as in its journal; null if its journal lacks it.
+    pub opened: Option<Value>,
+    /// How it stands; null if nothing of it was kept.
+    pub standing: Option<Standing>,
+}
+
+/// How a session stands.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Standing {
+    /// When that was, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Items of the conversation so far.
+    pub items: usize,
+    /// Texts that were put into the conversation.
+    pub said: usize,
+    /// Why the final answer is being forced; null if it is not.
+    pub forced: Option<String>,
+    /// Why it was ended; null if it was not.
+    pub stopped: Option<String>,
+    /// Whether the client shortened the conversation and no answer has come since.
+    pub compacted: bool,
+    /// The last words of the model.
+    pub last_text: String,
+    /// The last decision on a request; null before the first.
+    pub last: Option<Decided>,
+}
+
+/// A decision in short.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Decided {
+    /// What was decided.
+    pub action: String,
+    /// Why, as a word.
+    pub reason: String,
+    /// Why, as a sentence.
+    pub why: String,
+    /// The score, 0 to 1.
+    pub score: f32,
+    /// The turn.
+    pub turn: u32,
+    /// Whether it was not to be acted on.
+    pub shadow: bool,
+}
+
+/// What happened in a session, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Entries {
+    /// The session.
+    pub session: String,
+    /// The entries.
+    pub entries: Vec<Line>,
+    /// What `after` goes on with; null if there are no more for now.
+    pub next: Option<u64>,
+}
+
+/// An entry of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Line {
+    /// Its number, from 1 without gaps.
+    pub seq: u64,
+    /// When it happened, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
+    /// `call_failed`, `broke_off`, `controlled`, `failed_open`, `lost`; further kinds may come.
+    pub kind: String,
+    /// What is told of it.
+    pub entry: Value,
+}
+
+/// A control was handed to its session.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Taken {
+    /// The session.
+    pub session: String,
+    /// Who wanted it.
+    pub who: String,
+    /// What takes effect with the session's next request.
+    pub control: Control,
+}
+
+/// A message over WebSocket.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The first one.
+    Hello {
+        /// Version of the messages: 1.
+        version: u32,
+        /// The session that is followed; null: all are.
+        session: Option<String>,
+    },
+    /// Something happened.
+    Entry {
+        /// The session.
+        session: String,
+        /// What.
+        #[serde(flatten)]
+        line: Line,
+    },
+    /// The client was so far behind that entries were left out; they are in the journal.
+    Missed {
+        /// The session.
+        session: String,
+        /// How many.
+        entries: u64,
+    },
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Problem {
+    /// It.
+    pub error: ProblemBody,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ProblemBody {
+    /// A word for programs.
+    pub code: String,
+    /// A sentence for people.
+    pub message: String,
+}
+
+impl From<Summary> for SessionLine {
+    fn from(summary: Summary) -> Self {
+        let head = summary.head;
+        let kind = if summary.id.as_str().starts_with("gw-") { "gateway" } else { "run" };
+        Self {
+            session: summary.id.to_string(),
+            kind: kind.to_owned(),
+            state: head.state,
+            task: head.title,
+            agent: head.agent,
+            model: head.model,
+            created_ms: summary.created_ms,
+            updated_ms: summary.updated_ms,
+            turns: head.turns,
+            calls: head.tool_calls,
+            tokens: head.tokens,
+            cost_nanodollars: head.cost_nanos,
+            entries: summary.last_seq,
+        }
+    }
+}
+
+impl From<Stored> for Line {
+    fn from(stored: Stored) -> Self {
+        // The store keeps only JSON.
+        let entry = serde_json::from_str(&stored.body).unwrap_or_default();
+        Self { seq: stored.seq, at_ms: stored.at_ms, kind: stored.kind, entry }
+    }
+}
+
+impl Standing {
+    pub(super) fn of(at_ms: u64, snapshot: Snapshot) -> Self {
+        let memory = snapshot.memory;
+        let last = memory.last.map(|decision| Decided {
+            action: decision.action.name().to_owned(),
+            reason: decision.reason.name().to_owned(),
+            why: decision.reason.to_string(),
+            score: decision.score,
+            turn: decision.turn,
+            shadow: decision.shadow,
+        });
+        Self {
+            at_ms,
+            items: memory.items,
+            said: memory.said.len(),
+            forced: memory.forced,
+            stopped: memory.stopped,
+            compacted: memory.compacted,
+            last_text: memory.last_text,
+            last,
+        }
+    }
+}
