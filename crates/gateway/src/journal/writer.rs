@@ -192,16 +192,12 @@ impl Writer {
     }
 
     /// Takes in what came of a snapshot; false if it has to wait.
-    fn kept(
-        &self,
-        id: SessionId,
-        state: (u64, Snapshot),
-        done: Result<(), StoreError>,
-    ) -> bool {
+    fn kept(&self, id: SessionId, state: (u64, Snapshot), done: Result<(), StoreError>) -> bool {
         let health = &self.with.health;
         match done {
             Ok(()) => {
                 health.kept.fetch_add(1, Ordering::Relaxed);
+                health.works();
                 true
             }
             Err(error) if error.is_passing() => {
@@ -212,42 +208,6 @@ impl Writer {
             Err(_) => {
                 health.not_kept.fetch_add(1, Ordering::Relaxed);
                 true
-            }
-        }
-    }
-}
-
-async fn keep(&mut self) {
-        let mut waiting = self.with.pending.take().into_iter();
-        loop {
-            let some: Vec<_> = waiting.by_ref().take(MAX_KEPT).collect();
-            if some.is_empty() {
-                return;
-            }
-            let at_ms = (self.with.clock)();
-            let store = &*self.with.store;
-            let kept = some.into_iter().map(|(id, scope, snapshot)| async move {
-                let done = keep(store, &id, scope, &snapshot, at_ms).await;
-                (id, scope, snapshot, done)
-            });
-            for (id, scope, snapshot, done) in join_all(kept).await {
-                self.kept(id, (scope, snapshot), done);
-            }
-        }
-    }
-
-    fn kept(&self, id: SessionId, state: (u64, Snapshot), done: Result<(), StoreError>) {
-        let health = &self.with.health;
-        match done {
-            Ok(()) => {
-                health.kept.fetch_add(1, Ordering::Relaxed);
-            }
-            Err(error) => {
-                health.not_kept.fetch_add(1, Ordering::Relaxed);
-                if error.is_passing() {
-                    health.fails(error.to_string());
-                    self.with.pending.put_back(id, state.0, state.1);
-                }
             }
         }
     }
