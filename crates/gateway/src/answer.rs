@@ -108,7 +108,7 @@ pub(crate) fn health(status: StatusCode, word: &'static str) -> Response<Body> {
 /// The answer to a head that did not come in time, before any format is known.
 pub(crate) const HEAD_TIMEOUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\n\
     content-type: application/json\r\nx-steersman-error: header_timeout\r\n\
-    connection: close\r\ncontent-length: 119\r\n\r\n\
+    connection: close\r\ncontent-length: 120\r\n\r\n\
     {\"error\":{\"message\":\"steersman: the head of the request did not come in time\",\
     \"type\":\"timeout\",\"code\":\"header_timeout\"}}";
 

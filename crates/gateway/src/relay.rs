@@ -363,3 +363,55 @@ impl Relay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use http::Method;
+    use steersman_upstream::{Client, Options};
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::question::Refused;
+
+    /// When a client that waits 20 seconds in the middle of an answer hears something. Seconds.
+    async fn check(begun: bool, keep_alive: Option<Bytes>, expected: &[u64]) {
+        let began = Instant::now();
+        let due = began + Duration::from_secs(3600);
+        let asking = async {
+            sleep(Duration::from_secs(20)).await;
+            let (headers, body) = (HeaderMap::new(), Bytes::new());
+            Asked::Refused(Box::new(Refused { status: None, headers, body, own: None }))
+        };
+        let question = Question {
+            client: Client::new(&Options::default()).unwrap(),
+            server: String::new(),
+            method: Method::POST,
+            uri: http::Uri::default(),
+            headers: HeaderMap::new(),
+            first_byte: Duration::from_secs(3600),
+            due,
+        };
+        let patience = Patience { first_byte_due: due, between: Duration::from_secs(1), due };
+        let source = Source::Asking(Box::pin(asking));
+        let mut relay = Relay::of(source, Watched::new(None), patience)
+            .with_again(Again { question: Arc::new(question), keep_alive: keep_alive.clone() });
+        relay.begun = begun;
+        let mut heard = Vec::new();
+        while let Some(Ok(frame)) = poll_fn(|context| relay.poll(context)).await {
+            assert_eq!(frame.into_data().ok(), keep_alive);
+            heard.push(began.elapsed().as_secs());
+        }
+        assert_eq!(heard, expected);
+        assert_eq!(began.elapsed().as_secs(), 20);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_in_the_middle_gets_signs_of_life() {
+        let sign = Some(Bytes::from_static(b": keep-alive\n\n"));
+        check(true, sign.clone(), &[8, 16]).await;
+        check(false, sign, &[]).await;
+        check(true, None, &[]).await;
+    }
+}

@@ -78,10 +78,11 @@ pub enum Act {
 
 /// Follows one answer.
 ///
-/// In order: [`retry`](Watch::retry) for each refusal that came before any byte reached the client, then
-/// [`head`](Watch::head), [`push`](Watch::push) for each piece, [`end`](Watch::end); `dropped`
-/// can come at any time before the end, and is then the last. After `Next::Again` the pieces of
-/// the new answer are pushed, without another `head`.
+/// In order: [`retry`](Watch::retry) for each refusal that came before any byte reached the
+/// client, then [`head`](Watch::head), [`push`](Watch::push) for each piece, [`end`](Watch::end);
+/// `dropped` can come at any time before the end, and is then the last. After `Next::Again` the
+/// pieces of the new answer are pushed, without another `head`. Nothing is told of an answer that
+/// the governor gives itself, and nothing after a refusal without a status that is passed on.
 pub trait Watch: Send {
     /// The head that the client gets. Not called if no answer is to be had.
     fn head(&mut self, status: StatusCode, headers: &HeaderMap);
@@ -99,10 +100,12 @@ pub trait Watch: Send {
     fn end(&mut self, how: EndOfAnswer) -> Next;
 
     /// The upstream refused before any byte reached the client, or did so when it was asked
-    /// [again](Next::Again). `status` is `None` if there was no answer at all; `body` holds at most 256 KiB.
+    /// [again](Next::Again). `status` is `None` if there was no answer at all; `body` holds at most
+    /// 256 KiB.
     ///
-    /// Milliseconds to wait before it is asked once more; `None`: the refusal is passed on. Not
-    /// asked for a refusal with a longer body.
+    /// Milliseconds to wait before it is asked once more; `None`: the refusal is passed on, and so
+    /// it is if the wait goes beyond the call's total time. Not asked for a refusal with a longer
+    /// body.
     fn retry(
         &mut self,
         status: Option<StatusCode>,

@@ -14,9 +14,17 @@ use crate::alarm::Alarm;
 use crate::answer::HEAD_TIMEOUT;
 use crate::config::Limits;
 
-/// How many requests of a connection are being answered.
+/// The requests of a connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Flights(Arc<AtomicUsize>);
+pub(crate) struct Flights(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// That are being answered.
+    now: AtomicUsize,
+    /// That ever began.
+    ever: AtomicUsize,
+}
 
 /// A request that is being answered, until it is dropped.
 #[derive(Debug)]
@@ -25,18 +33,23 @@ pub(crate) struct Flight(Flights);
 impl Flights {
     /// One more request.
     pub(crate) fn begin(&self) -> Flight {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.0.now.fetch_add(1, Ordering::Relaxed);
+        self.0.ever.fetch_add(1, Ordering::Relaxed);
         Flight(self.clone())
     }
 
     fn any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+        self.0.now.load(Ordering::Relaxed) > 0
+    }
+
+    fn ever(&self) -> usize {
+        self.0.ever.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.now.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -47,8 +60,11 @@ enum Phase {
     Idle(Instant),
     /// The rest of a head, until then.
     Head(Instant),
-    /// A request is being answered; its own times apply.
-    Busy,
+    /// A request is being answered; its own times apply. Looked at again then: nobody says when
+    /// the answer has ended, so that a connection may idle for twice the time allowed.
+    Busy(Instant),
+    /// The client was too slow: nothing is read any more.
+    Over,
 }
 
 /// A connection that ends when its client is too slow: with the head of a request, with the next
@@ -60,6 +76,8 @@ pub(crate) struct Socket {
     flights: Flights,
     limits: Limits,
     phase: Phase,
+    /// How many requests had begun when a head did: with one more, the head has come.
+    before_head: usize,
     /// `None` until the first byte came.
     http2: Option<bool>,
     reading: Alarm,
@@ -75,6 +93,7 @@ impl Socket {
             flights,
             limits,
             phase: Phase::Idle(Instant::now() + limits.header_timeout),
+            before_head: 0,
             http2: None,
             reading: Alarm::default(),
             stuck: None,
@@ -93,26 +112,46 @@ impl Socket {
             (None, [b'P']) => false,
             (None, _) => *self.http2.insert(false),
         };
-        let waits = !self.flights.any() && !matches!(self.phase, Phase::Head(_));
+        let waits = !self.flights.any() && !self.awaits_head();
         if waits && !http2 {
+            self.before_head = self.flights.ever();
             self.phase = Phase::Head(Instant::now() + self.limits.header_timeout);
         }
     }
 
+    /// Whether a head has begun to come and has not ended.
+    fn awaits_head(&self) -> bool {
+        matches!(self.phase, Phase::Head(_)) && self.before_head == self.flights.ever()
+    }
+
     /// Whether the client was silent for too long; else wakes the task in time.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
-        if self.flights.any() {
-            self.phase = Phase::Busy;
-            return false;
-        }
+        let soon = |this: &Self| Instant::now() + this.limits.idle_timeout;
+        let busy = self.flights.any();
         let due = match self.phase {
-            Phase::Idle(due) | Phase::Head(due) => due,
-            Phase::Busy => {
-                let due = Instant::now() + self.limits.idle_timeout;
+            Phase::Busy(due) => due,
+            Phase::Idle(_) | Phase::Head(_) | Phase::Over if busy => {
+                let due = soon(self);
+                self.phase = Phase::Busy(due);
+                due
+            }
+            // It came, and was answered before anybody looked.
+            Phase::Head(_) if !self.awaits_head() => {
+                let due = soon(self);
                 self.phase = Phase::Idle(due);
                 due
             }
+            Phase::Idle(due) | Phase::Head(due) => due,
+            Phase::Over => return true,
         };
+        if self.reading.poll_at(context, due).is_pending() {
+            return false;
+        }
+        if !matches!(self.phase, Phase::Busy(_)) {
+            return true;
+        }
+        let due = soon(self);
+        self.phase = if busy { Phase::Busy(due) } else { Phase::Idle(due) };
         self.reading.poll_at(context, due).is_ready()
     }
 
@@ -142,6 +181,9 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if this.phase == Phase::Over {
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         if let Poll::Ready(outcome) = Pin::new(&mut this.stream).poll_read(context, buffer) {
             outcome?;
@@ -156,6 +198,7 @@ impl AsyncRead for Socket {
             let _ = this.stream.try_write(HEAD_TIMEOUT);
         }
         // To whoever reads, the client has left.
+        this.phase = Phase::Over;
         Poll::Ready(Ok(()))
     }
 }

@@ -198,7 +198,12 @@ impl Steering {
         let act = if edits.is_empty() {
             Act::Forward
         } else {
-            Act::ForwardBody(turn.received.edited(&edits)?.into())
+            // A tool that is not offered by its name cannot be demanded.
+            let edited = turn.received.edited(&edits).or_else(|_| {
+                let plain = session.edits(&course, &turn.chain, &Ending::Text);
+                turn.received.edited(&plain)
+            });
+            Act::ForwardBody(edited?.into())
         };
         drop(edits);
         drop(session);

@@ -5,8 +5,8 @@
 //! from a whole body ([`Format::answer`]) or from a stream ([`Format::stream`]); both give the same
 //! answer. What went wrong is a [`Failure`] that says whether and when to try again.
 //!
-//! The other half is for who stands between the two: [`Format::receive`] scans a client's request into
-//! a [`Received`] without decoding it, and an [`Edit`] changes nothing but what it says.
+//! The other half is for who stands between the two: [`Format::receive`] scans a client's request
+//! into a [`Received`] without decoding it, and an [`Edit`] changes nothing but what it says.
 //!
 //! Nothing a server sent is lost: blocks of reasoning, signatures, and what is not understood at
 //! all stay in the message as they came, and go back to the same format word for word.

@@ -3,7 +3,7 @@
 use steersman_engine::{Decision, Event, Timestamp, ToolResult, UserMessage};
 use steersman_trace::reports;
 use steersman_trace::spoken::{Spoken, spoken};
-use steersman_wire::{Heard, Message, Part, Received, Speaker, WireError};
+use steersman_wire::{Format, Heard, Message, Part, Received, Speaker, WireError};
 
 use super::{Print, Session};
 use crate::chain::Chain;
@@ -24,6 +24,8 @@ pub struct Asked<'a> {
 struct Told {
     results: usize,
     replies: usize,
+    /// Whether what was heard last were results.
+    after_results: bool,
 }
 
 impl Session {
@@ -37,6 +39,10 @@ impl Session {
         if self.memory.items == items && self.memory.end == end {
             return Ok(self.memory.last.as_deref().cloned());
         }
+        // These formats have results in messages of the user; texts beside them are the client's
+        // reminders, and no person's words.
+        self.puts_texts_beside =
+            matches!(asked.received.format(), Format::Anthropic | Format::Gemini);
         let grows = asked.chain.at(self.memory.items) == Some(self.memory.end);
         let is_first = self.memory.items == 0;
         let decision = if grows || is_first {
@@ -93,12 +99,14 @@ impl Session {
             Speaker::Instructions => {}
             Speaker::Assistant => self.tell_reply(at, message, told),
             Speaker::User | Speaker::Tool => {
+                let before = told.results;
                 for part in results_of(message) {
                     self.tell_result(at, part);
                     told.results += 1;
                 }
-                // Texts beside results are the client's reminders.
-                if heard.speaker == Speaker::User && !has_results(message) {
+                let beside = self.puts_texts_beside && told.after_results;
+                told.after_results = told.results > before;
+                if heard.speaker == Speaker::User && !told.after_results && !beside {
                     self.tell_words(at, message, told);
                 }
             }
@@ -108,6 +116,7 @@ impl Session {
     /// A reply that was not seen when it was made is told now.
     fn tell_reply(&mut self, at: Timestamp, message: &Message, told: &mut Told) {
         told.replies += 1;
+        told.after_results = false;
         if self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message))) {
             return;
         }
@@ -157,8 +166,4 @@ impl Session {
 
 fn results_of(message: &Message) -> impl Iterator<Item = &Part> {
     message.parts.iter().filter(|part| matches!(part, Part::ToolResult { .. }))
-}
-
-fn has_results(message: &Message) -> bool {
-    results_of(message).next().is_some()
 }

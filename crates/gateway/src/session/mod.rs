@@ -26,6 +26,8 @@ const MAX_PENDING: usize = 256;
 pub struct Session {
     engine: Engine,
     pub(crate) memory: Memory,
+    /// Whether the client's format has texts of its own beside results.
+    puts_texts_beside: bool,
 }
 
 /// What a session knows beside the engine's state.
@@ -80,7 +82,11 @@ impl Session {
     /// A session of which nothing was heard yet.
     #[must_use]
     pub fn begin(policy: Arc<Policy>, info: RunInfo) -> Self {
-        Self { engine: Engine::new(policy, info), memory: Memory::default() }
+        Self {
+            engine: Engine::new(policy, info),
+            memory: Memory::default(),
+            puts_texts_beside: false,
+        }
     }
 
     /// Goes on from a snapshot; `None` if it is of a later version of the program.

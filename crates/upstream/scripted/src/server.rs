@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
-use hyper::body::{Body as _, Bytes, Frame, Incoming};
+use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::HeaderName;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};

@@ -6,6 +6,10 @@ use super::walk::{skip_blank, string_end, value_end};
 use crate::Format;
 use crate::json::MAX_DEPTH;
 
+/// Where the hash of a list begins, and what tells an object from one.
+const LIST: u64 = 0x2127_599B_F432_5C37;
+const OBJECT: u64 = 0x8803_55F2_1E6D_1965;
+
 /// What kind of value is hashed: fields that clients change are left out at the first two only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -39,7 +43,7 @@ pub(super) fn system(format: Format, system: &str) -> u64 {
 
 /// A hash of hashes in order.
 pub(super) fn chain(hashes: impl IntoIterator<Item = u64>) -> u64 {
-    hashes.into_iter().fold(bytes(b"["), pair)
+    hashes.into_iter().fold(LIST, pair)
 }
 
 /// A hash of bytes.
@@ -47,14 +51,17 @@ pub(super) fn bytes(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
+/// A hash of two hashes, in this order: both halves of a product. There are thousands of pairs in
+/// a request, and what is hashed is hashed well already.
 fn pair(first: u64, second: u64) -> u64 {
-    let both = (u128::from(first) << 64) | u128::from(second);
-    bytes(&both.to_le_bytes())
+    let first = u128::from(first ^ 0x9E37_79B9_7F4A_7C15);
+    let product = first * u128::from(second.rotate_left(32) ^ 0xD1B5_4A32_D192_ED03);
+    (product as u64) ^ ((product >> 64) as u64)
 }
 
 /// The hash of an object by the sum of its members, which has no order.
 fn object(sum: u64) -> u64 {
-    pair(bytes(b"{"), sum)
+    pair(OBJECT, sum)
 }
 
 /// A text as the list of blocks that means the same.
@@ -135,7 +142,7 @@ impl Walk<'_> {
 
     fn list(&mut self, place: Place, depth: usize) -> u64 {
         self.at += 1;
-        let mut hash = bytes(b"[");
+        let mut hash = LIST;
         while self.goes_on(b']') {
             let before = self.at;
             hash = pair(hash, self.value(place, depth));

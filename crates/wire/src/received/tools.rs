@@ -18,13 +18,23 @@ pub(super) struct Tool<'a>(&'a str);
 impl<'a> Tool<'a> {
     /// Its name; its type if the provider runs it and it has none.
     pub(super) fn name(&self) -> Cow<'a, str> {
-        let within = |key| walk::member(self.0, key).and_then(|own| walk::text_at(own, "name"));
-        let own = walk::text_at(self.0, "name");
-        own.or_else(|| walk::text(self.0))
-            .or_else(|| within("function"))
-            .or_else(|| within("custom"))
-            .or_else(|| walk::text_at(self.0, "type"))
-            .unwrap_or_default()
+        let mut kind = None;
+        for (key, value) in walk::members(self.0) {
+            let found = if walk::is_key(key, "name") {
+                walk::text(value)
+            } else if walk::is_key(key, "function") || walk::is_key(key, "custom") {
+                walk::text_at(value, "name")
+            } else {
+                if walk::is_key(key, "type") {
+                    kind = walk::text(value);
+                }
+                None
+            };
+            if let Some(name) = found {
+                return name;
+            }
+        }
+        kind.or_else(|| walk::text(self.0)).unwrap_or_default()
     }
 
     /// Whether its calls are free text.

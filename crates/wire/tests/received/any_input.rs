@@ -20,7 +20,9 @@ fn use_everything(format: Format, body: &[u8]) {
     assert_eq!(request.tool_count(), request.tool_names().len());
     assert_eq!(request.edited(&[]).unwrap(), body);
     let count = request.items().len();
-    let _ = (0..=count).map(|at| (request.item_hash(at), request.item(at))).count();
+    for at in 0..=count {
+        let _ = (request.item_hash(at), request.item(at));
+    }
     let _ = request.turns(0);
     let _ = request.turns_after(count / 2, Some(&Message::assistant("x")));
     let is_valid = serde_json::from_slice::<Value>(body).is_ok();

@@ -169,6 +169,14 @@ fn texts_go_where_the_format_takes_them() {
         &hm(1),
         r#"{"messages":[{"role":"user","content":[{"text":"Hm","type":"text"}]}]}"#,
     );
+}
+
+#[test]
+fn texts_join_the_words_of_the_user() {
+    use Format::{Anthropic, Gemini, OpenAiChat};
+    let hm = |at| [Edit::Say { at, text: "Hm" }];
+    let user = r#"{"content":[{"text":"Hm","type":"text"}],"role":"user"}"#;
+    let chat = r#"{"content":"Hm","role":"user"}"#;
     check(
         Anthropic,
         r#"{"messages":[{"role":"user","content":"a\u00e9"}]}"#,

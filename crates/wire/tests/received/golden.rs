@@ -1,5 +1,7 @@
 //! What is read of the recorded requests stands in `NAME.FORMAT.told`, and the request with every
-//! kind of edit in `NAME.FORMAT.edited`. `UPDATE_GOLDEN=1 cargo test -p steersman-wire` writes them.
+//! kind of edit in `NAME.FORMAT.edited`.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p steersman-wire` writes them.
 
 use std::fmt::Write;
 use std::path::Path;

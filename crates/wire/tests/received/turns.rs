@@ -49,7 +49,7 @@ fn results_are_joined_to_calls() {
     assert_eq!(story(&request, 2, None), format!("Tool: a#{}=3\nUser: Go on.", ids[2]));
     // The gateway read the reply as an answer, with ids made from the answer's own id.
     let answer = Format::Gemini
-        .answer(br#"{"responseId":"r","candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}},{"functionCall":{"name":"a","args":{}}}]}}]}"#)
+        .answer(r#"{"responseId":"r","candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}},{"functionCall":{"name":"a","args":{}}}]}}]}"#.as_bytes())
         .unwrap();
     let answered: Vec<_> = answer.message.tool_calls().map(|call| call.id.into_owned()).collect();
     assert_ne!(answered, ids);

@@ -170,9 +170,8 @@ impl Received<'_> {
                 patches.replace(whole, format!("[{all}]"));
             }
             Some(b'"') if self.format == Format::OpenAiResponses => {
-                let own = format!(
-                    r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{whole}}}]}}"#
-                );
+                let content = format!(r#"[{{"type":"input_text","text":{whole}}}]"#);
+                let own = format!(r#"{{"type":"message","role":"user","content":{content}}}"#);
                 let first = fresh.remove(&0).unwrap_or_default();
                 let parts = [joined(first.iter()), own, joined(fresh.values().flatten())];
                 let parts = parts.into_iter().filter(|part| !part.is_empty());
