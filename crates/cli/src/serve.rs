@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use steersman_gateway::steering::policy_of;
 use steersman_gateway::{Config, ConfigError, Ended, Handle, Mode, Server, Upstream};
 use steersman_upstream::Options;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -137,7 +138,9 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let told = |message: String| Stop::Told(format!("error: {message}"), USAGE);
     // From here on a signal is an order and no accident.
     let signals = Signals::new().map_err(|error| told(error.to_string()))?;
-    let keeping = Keeping::begin(&config, variable).map_err(told)?;
+    let wrong = |message: String| Stop::Told(format!("error: {message}"), BAD);
+    let policy = policy_of(&config).map_err(wrong)?;
+    let keeping = Keeping::begin(&config, policy, variable).map_err(told)?;
     let (governor, upstreams) = (Arc::clone(&keeping.governor), config.upstreams.clone());
     let server = Server::bind(config, governor, &Options::from_env(), variable).await;
     let server = server.map_err(|error| told(error.to_string()))?.with_api(keeping.api.clone());

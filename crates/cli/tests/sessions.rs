@@ -87,6 +87,42 @@ fn a_session_is_listed_and_its_story_is_told() {
 }
 
 #[test]
+fn sessions_of_the_gateway_are_told_as_well() {
+    let folder = scratch("sessions-watched");
+    let journal = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway-session.jsonl");
+    let done = sessions(&folder, &["import", journal]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let list = sessions(&folder, &["list", "--json"]);
+    let line: Value = serde_json::from_str(&list.out).unwrap();
+    let shown = [&line["session"], &line["standing"], &line["agent"], &line["task"]];
+    assert_eq!(shown, ["gw-00aa", "open", "codex", "Fix it."]);
+    assert_eq!(sessions(&folder, &["list", "--ended", "--json"]).out, "");
+
+    let story = sessions(&folder, &["show", "gw-"]);
+    let expected = "\
+session gw-00aa open
+task Fix it.
+agent codex with m-1
+time 2023-11-14 22:13:20 to 2023-11-14 22:13:20 UTC
+
+    ▶ seen first, mode govern
+  1 I look. → read
+    said to the agent:
+    │ Look
+    │ elsewhere.
+    call failed: 429 slow down; again in 250 ms
+    anna took the helm: {\"control\":\"stop\"}
+    3 entries are missing here
+    of_later
+";
+    assert_eq!(story.out, expected, "{}", story.err);
+    let lines = sessions(&folder, &["show", "last", "--json", "--turn", "1"]);
+    let first: Value = serde_json::from_str(lines.out.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["seq"], &first["entry"]["text"]), (&3.into(), &"I look.".into()));
+    assert_eq!(sessions(&folder, &["show", "last", "--turn", "2"]).code, Some(1));
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let (folder, id) = played("sessions-refused");
     let cases: [(&[&str], i32, &str); 9] = [

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use steersman_engine::Policy;
 use steersman_gateway::api::{Access, Api, Parts};
 use steersman_gateway::figures::{Counted, Figures, Timed};
 use steersman_gateway::journal::Journal;
 use steersman_gateway::record::SharedRecorder;
-use steersman_gateway::steering::{Clock, Steering, policy_of};
+use steersman_gateway::steering::{Clock, Steering};
 use steersman_gateway::{Config, Governor};
 
 use crate::run::{Place, StoreArgs};
@@ -25,9 +26,10 @@ impl Keeping {
     /// Opens the store and takes up what was kept in it. Needs a tokio runtime.
     ///
     /// # Errors
-    /// The policy or the store cannot be used; the sentence says why.
+    /// The store cannot be used; the sentence says why.
     pub(super) fn begin(
         config: &Config,
+        policy: Policy,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let place = Place::of(&StoreArgs { folder: config.state_dir.clone() })?;
@@ -38,7 +40,6 @@ impl Keeping {
         let recorder: SharedRecorder =
             Arc::new(Counted::new(Arc::clone(&figures), Arc::clone(&journal)));
         // Also where no call is read: the configuration may be another after a SIGHUP.
-        let policy = policy_of(config)?;
         let steering = Steering::new(config.clone(), policy, recorder, Arc::clone(&clock));
         let governor: Arc<dyn Governor> = Arc::new(steering);
         let token = config.admin_token_env.as_deref().and_then(variable);

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::Full;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman_engine::Action;
 use steersman_gateway::api::{document, document_text};
@@ -263,4 +264,25 @@ async fn the_document_is_fresh_and_answered() {
     let got = ask(&stage, "GET", "/api/openapi.json", &[], "").await;
     assert_eq!(got.body, now.as_bytes());
     assert_eq!(document()["openapi"], "3.1.0");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+
+    #[test]
+    fn whatever_is_asked_is_answered(
+        path in "/(api|metrics)(/sessions|/analytics|/events)?(/[a-z0-9%.-]{0,12}){0,3}",
+        query in "((after|limit|text|since_ms|until_ms|cursor|session)=[0-9a-z.%+-]{0,22}&?){0,3}",
+        body in r#"(\{"control":"[a-z_]{0,8}"(,"text":"x")?\}|.{0,40})"#,
+        method in prop::sample::select(vec!["GET", "POST", "PUT"]),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let stage = Stage::new(None);
+            let uri = format!("{path}?{query}");
+            let got = ask(&stage, method, &uri, &[("content-type", "application/json")], &body).await;
+            prop_assert!([200, 400, 404, 405, 426].contains(&got.status), "{} {}", uri, got.status);
+            Ok(())
+        })?;
+    }
 }

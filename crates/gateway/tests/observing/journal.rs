@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use steersman_engine::Action;
 use steersman_gateway::govern::Course;
 use steersman_gateway::journal::QUEUE;
@@ -35,7 +36,10 @@ async fn entries_are_written_in_order_and_the_head_sums_them_up() {
     assert_eq!(told(&store, &id("gw-1")).await, expected);
     assert_eq!(told(&store, &id("gw-2")).await, ["opened"]);
     let summary = store.session(&id("gw-1")).await.unwrap().unwrap();
-    let extra = r#"{"format":"openai-responses","kind":"gateway","mode":"govern","name":"ses_1","parent":null,"source":"x-session-id"}"#;
+    let extra = json!({
+        "kind": "gateway", "name": "ses_1", "source": "x-session-id", "parent": null,
+        "format": "openai-responses", "mode": "govern",
+    });
     let head = Head {
         state: "open".to_owned(),
         title: "Fix the test.".to_owned(),
