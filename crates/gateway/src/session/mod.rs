@@ -95,6 +95,7 @@ impl Session {
         (snapshot.version == SNAPSHOT_VERSION).then(|| Self {
             engine: Engine::resume(policy, snapshot.state),
             memory: snapshot.memory,
+            puts_texts_beside: false,
         })
     }
 
