@@ -50,7 +50,7 @@ async fn entries_are_written_in_order_and_the_head_sums_them_up() {
         tool_calls: 2,
         tokens: Some(220),
         cost_nanos: Some(14),
-        extra: Some(extra.to_owned()),
+        extra: Some(extra.to_string()),
     };
     assert_eq!((summary.head, summary.created_ms), (head, AT_MS));
     let health = journal.health();
