@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "control", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Control {
-    /// Requests wait until `Resume`, at most as long as a client waits.
-    Pause,
-    /// Requests go on.
-    Resume,
     /// Whether decisions are acted on. Off is the shadow mode for this session.
     Continuation {
         /// On or off.
@@ -32,6 +28,9 @@ pub enum Control {
         text: String,
     },
 }
+
+/// Longest note for an agent, in bytes.
+pub const MAX_NOTE: usize = 4 << 10;
 
 /// Why a control had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use http::{Method, Request, Response, StatusCode};
@@ -74,6 +74,8 @@ struct Shared {
     held: Held,
     /// Connections so far.
     counted: AtomicU64,
+    /// Connections that were cut while a request was being answered on them.
+    cut: AtomicUsize,
 }
 
 impl Shared {
@@ -116,6 +118,7 @@ impl Server {
             connections: Arc::new(Semaphore::new(connections)),
             held: Held::default(),
             counted: AtomicU64::new(0),
+            cut: AtomicUsize::new(0),
         };
         Ok(Self { listener, address, shared: Arc::new(shared) })
     }
@@ -166,15 +169,14 @@ impl Server {
         let over = shared.connections.acquire_many(all);
         let grace = shared.live().config.shutdown_grace;
         tokio::select! {
-            _ = over => return Ended { cut: 0 },
+            _ = over => {}
             _ = stage.wait_for(|stage| *stage == Stage::Closed) => {}
             () = sleep(grace) => {}
         }
-        let cut = (all as usize).saturating_sub(shared.connections.available_permits());
         shared.advance(Stage::Closed);
         // They end as soon as they are polled.
         let _ = shared.connections.acquire_many(all).await;
-        Ended { cut }
+        Ended { cut: shared.cut.load(Ordering::Relaxed) }
     }
 }
 
@@ -242,6 +244,7 @@ async fn accept(
 async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
     let limits = shared.live().config.limits;
     let flights = Flights::default();
+    let under_way = flights.clone();
     let socket = TokioIo::new(Socket::new(stream, flights.clone(), limits));
     let of_all = Arc::clone(&shared);
     let service = service_fn(move |request: Request<Incoming>| {
@@ -265,7 +268,10 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
         match seen {
             Stage::Open => {}
             Stage::Draining => connection.as_mut().graceful_shutdown(),
-            Stage::Closed => return,
+            Stage::Closed => {
+                shared.cut.fetch_add(usize::from(under_way.any()), Ordering::Relaxed);
+                return;
+            }
         }
     }
 }

@@ -83,6 +83,13 @@ impl Sessions {
         self.open.is_empty()
     }
 
+    /// An open session by its id.
+    #[must_use]
+    pub fn by_id(&self, id: &str) -> Option<Shared> {
+        let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
+        self.open.get(&id).map(|slot| Arc::clone(&slot.session))
+    }
+
     /// A session that was kept by an earlier run of the program stood there.
     pub fn seed(&mut self, id: &str, scope: u64, end: u64) {
         let Some(id) = id.strip_prefix("gw-") else { return };

@@ -11,6 +11,7 @@ use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Tokens, WireE
 use crate::chain::Chain;
 use crate::client::Client;
 use crate::config::{Config, Mode};
+use crate::control::{Control, ControlError, Helm};
 use crate::follow::{Follow, Following};
 use crate::govern::{Course, Ending};
 use crate::identity::{Named, Told, named};
@@ -175,18 +176,23 @@ impl Steering {
         if !resent && let Some(decision) = &decision {
             tell(&Entry::Decided(Box::new(decision.clone())));
         }
-        let acts = turn.mode == Mode::Govern && decision.as_ref().is_none_or(|it| !it.shadow);
-        let course = if acts {
-            let course = session.steer(decision.as_ref(), &turn.chain, resent);
-            let said = decision.as_ref().and_then(|decision| decision.intervention.as_ref());
-            if let Some(said) = said.filter(|_| !resent) {
-                let (text, template) = (said.text.clone(), said.template.clone());
-                tell(&Entry::Said { text, template });
+        let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
+        let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
+        let mut said = Vec::new();
+        if !resent {
+            // A person's words go in whatever the mode is.
+            for text in std::mem::take(&mut session.memory.notes) {
+                session.say(&turn.chain, &text);
+                said.push(Entry::Said { text, template: "note".to_owned() });
             }
-            course
-        } else {
-            Course::Pass
-        };
+            let intervention = acted.and_then(|decision| decision.intervention.as_ref());
+            said.extend(intervention.map(|intervention| Entry::Said {
+                text: intervention.text.clone(),
+                template: intervention.template.clone(),
+            }));
+        }
+        let course = session.steer(acted, &turn.chain, resent);
+        said.iter().for_each(&tell);
         tell(&Entry::Steered { course: course.clone() });
         let headers = announce(&id, turn.mode, decision.as_ref());
         let ending = Ending::of(&turn.received);
@@ -216,7 +222,7 @@ impl Steering {
             format: turn.call.format,
             body: turn.call.body.clone(),
             chain: turn.chain.clone(),
-            acts: turn.mode == Mode::Govern,
+            acts: governs,
             begun_ms: at_ms,
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
@@ -238,6 +244,21 @@ impl Governor for Steering {
         let policy = policy_of(config)?;
         let settings = Settings { config: config.clone(), policy: Arc::new(policy) };
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        Ok(())
+    }
+}
+
+impl Helm for Steering {
+    fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = sessions.by_id(session).ok_or(ControlError::Unknown)?;
+        drop(sessions);
+        let at_ms = (self.clock)();
+        let mut held = lock(&shared);
+        held.take_control(Timestamp(at_ms), who, &control)?;
+        drop(held);
+        let entry = Entry::Controlled { who: who.to_owned(), control };
+        self.recorder.record(session, at_ms, &entry);
         Ok(())
     }
 }

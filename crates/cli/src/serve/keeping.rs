@@ -41,12 +41,13 @@ impl Keeping {
             Arc::new(Counted::new(Arc::clone(&figures), Arc::clone(&journal)));
         // Also where no call is read: the configuration may be another after a SIGHUP.
         let steering = Steering::new(config.clone(), policy, recorder, Arc::clone(&clock));
-        let governor: Arc<dyn Governor> = Arc::new(steering);
+        let steering = Arc::new(steering);
+        let governor: Arc<dyn Governor> = Arc::clone(&steering) as Arc<dyn Governor>;
         let token = config.admin_token_env.as_deref().and_then(variable);
         let token = token.map(|token| token.trim().to_owned());
         let api = Api::new(Parts {
             store,
-            helm: None,
+            helm: Some(steering),
             figures: Arc::clone(&figures),
             journal: journal.health(),
             access: Access::new(config.listen.ip(), token),

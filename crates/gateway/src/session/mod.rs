@@ -4,6 +4,7 @@
 //! no clock; whoever drives it saves its [`Snapshot`] and can go on from it with the same decisions.
 
 mod hear;
+mod helm;
 mod print;
 mod said;
 
@@ -44,6 +45,10 @@ pub struct Memory {
     pub pending: Vec<String>,
     /// What was put into the conversation, and where.
     pub said: Vec<Said>,
+    /// Words of a person that are put in with the next request.
+    pub notes: Vec<String>,
+    /// Whether a person wants this session watched and not governed.
+    pub is_left_alone: bool,
     /// Why the answer is being forced; `None` if it is not.
     pub forced: Option<String>,
     /// Requests that came although the answer was being forced.

@@ -193,7 +193,7 @@ async fn a_full_disk_costs_entries_and_nothing_else() {
     journal.record("gw-1", AT_MS, &asked(1));
     journal.close().await;
     let entries = store.read(&id("gw-1"), 0, 10_000).await.unwrap();
-    assert_eq!(kinds(&entries).last(), Some(&"asked"));
+    assert!(kinds(&entries).contains(&"asked"));
     let told: u64 = entries
         .iter()
         .filter_map(|entry| match serde_json::from_str(&entry.body).unwrap() {
