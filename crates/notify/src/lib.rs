@@ -4,8 +4,8 @@
 //! a `Door` lets clients in and sends them the messages. Nothing is told that is not in
 //! the journal, so a client that comes back misses nothing, and one that is slow holds nothing up.
 //!
-//! [`gate`] and [`handshake`] are for any server of ours that pages of a browser can reach; with the
-//! feature `runs` (default) off there is nothing else.
+//! [`gate`] and [`handshake`] are for any server of ours that pages of a browser can reach; with
+//! the feature `runs` (default) off there is nothing else.
 //!
 //! The messages are described in `docs/progress.md`.
 

@@ -89,7 +89,10 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
 }
 
 fn answer(gives: Gives, generator: &mut SchemaGenerator) -> (&'static str, Value) {
-    let of = |kind: &str, schema: Value| json!({"description": "The answer.", "content": {kind: {"schema": schema}}});
+    let of = |kind: &str, schema: Value| {
+        let content = json!({kind: {"schema": schema}});
+        json!({"description": "The answer.", "content": content})
+    };
     match gives {
         Gives::Json(schema) => ("200", of("application/json", schema(generator).to_value())),
         Gives::Document => ("200", of("application/json", json!({"type": "object"}))),
