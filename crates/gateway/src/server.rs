@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use http::{Method, Request, Response, StatusCode};
@@ -71,6 +71,8 @@ struct Shared {
     held: Held,
     /// Connections so far.
     counted: AtomicU64,
+    /// Connections that were cut with answers on them.
+    cut: AtomicUsize,
 }
 
 impl Shared {
@@ -112,6 +114,7 @@ impl Server {
             connections: Arc::new(Semaphore::new(connections)),
             held: Held::default(),
             counted: AtomicU64::new(0),
+            cut: AtomicUsize::new(0),
         };
         Ok(Self { listener, address, shared: Arc::new(shared) })
     }
@@ -151,15 +154,14 @@ impl Server {
         let over = shared.connections.acquire_many(all);
         let grace = shared.live().config.shutdown_grace;
         tokio::select! {
-            _ = over => return Ended { cut: 0 },
+            _ = over => {}
             _ = stage.wait_for(|stage| *stage == Stage::Closed) => {}
             () = sleep(grace) => {}
         }
-        let cut = (all as usize).saturating_sub(shared.connections.available_permits());
         shared.advance(Stage::Closed);
         // They end as soon as they are polled.
         let _ = shared.connections.acquire_many(all).await;
-        Ended { cut }
+        Ended { cut: shared.cut.load(Ordering::Relaxed) }
     }
 }
 
@@ -228,9 +230,9 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
     let limits = shared.live().config.limits;
     let flights = Flights::default();
     let socket = TokioIo::new(Socket::new(stream, flights.clone(), limits));
-    let of_all = Arc::clone(&shared);
+    let (of_all, begun) = (Arc::clone(&shared), flights.clone());
     let service = service_fn(move |request: Request<Incoming>| {
-        let (shared, flight) = (Arc::clone(&of_all), flights.begin());
+        let (shared, flight) = (Arc::clone(&of_all), begun.begin());
         async move {
             let mut response = respond(&shared, number, request).await;
             response.body_mut().hold(flight);
@@ -250,7 +252,12 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
         match seen {
             Stage::Open => {}
             Stage::Draining => connection.as_mut().graceful_shutdown(),
-            Stage::Closed => return,
+            Stage::Closed => {
+                if flights.any() {
+                    shared.cut.fetch_add(1, Ordering::Relaxed);
+                }
+                return;
+            }
         }
     }
 }

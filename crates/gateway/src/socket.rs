@@ -38,7 +38,8 @@ impl Flights {
         Flight(self.clone())
     }
 
-    fn any(&self) -> bool {
+    /// Whether a request is being answered.
+    pub(crate) fn any(&self) -> bool {
         self.0.now.load(Ordering::Relaxed) > 0
     }
 
