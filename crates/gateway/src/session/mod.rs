@@ -1,7 +1,8 @@
 //! One conversation under watch: what was heard, what was put in, what the engine makes of it.
 //!
-//! A session is told of requests and answers and says what is to be done. It does no IO and reads
-//! no clock; whoever drives it saves its [`Snapshot`] and can go on from it with the same decisions.
+//! A session is told of requests and answers and says what is to be done. It does no IO and
+//! reads no clock; whoever drives it saves its [`Snapshot`] and can go on from it with the same
+//! decisions.
 
 mod hear;
 mod helm;

@@ -310,7 +310,9 @@ impl Store {
         name: &str,
         write: impl Fn() -> Result<Reference<'a>, git2::Error>,
     ) -> Result<(), git2::Error> {
-        let is_locked = |done: &Result<Reference<'_>, git2::Error>| matches!(done, Err(error) if error.code() == ErrorCode::Locked);
+        let is_locked = |done: &Result<Reference<'_>, git2::Error>| {
+            done.as_ref().err().is_some_and(|error| error.code() == ErrorCode::Locked)
+        };
         let mut done = write();
         if !is_locked(&done) {
             return done.map(drop);
