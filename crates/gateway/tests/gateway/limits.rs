@@ -166,7 +166,7 @@ fn numbers() -> impl FnMut() -> usize {
 fn garbage(next: &mut impl FnMut() -> usize) -> Vec<u8> {
     let bodies = ["", "{}", "{\"messages\": [", "[[[[[[[[", "\u{0}\u{ffff}", "{\"model\": 1e999}"];
     let body = bodies[next() % bodies.len()];
-    let (path, _) = call(Format::ALL[next() % 4], next() % 2 == 0);
+    let (path, _) = call(Format::ALL[next() % 4], next().is_multiple_of(2));
     let method = ["POST", "GET", "PRI", "\u{1}", "POST POST"][next() % 5];
     let length = [body.len(), 0, 5, 999_999_999_999][next() % 4];
     let extra = ["", "transfer-encoding: chunked\r\n", "content-length: 1\r\n", ": x\r\n", "x\r\n"];
@@ -179,10 +179,10 @@ fn garbage(next: &mut impl FnMut() -> usize) -> Vec<u8> {
         let at = next() % bytes.len();
         bytes[at] = u8::try_from(next() % 256).unwrap();
     }
-    if next() % 3 == 0 {
+    if next().is_multiple_of(3) {
         bytes.truncate(next() % bytes.len());
     }
-    if next() % 8 == 0 {
+    if next().is_multiple_of(8) {
         bytes = (0..next() % 300).map(|_| u8::try_from(next() % 256).unwrap()).collect();
     }
     bytes

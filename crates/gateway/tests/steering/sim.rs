@@ -248,13 +248,16 @@ impl Client {
     }
 }
 
+/// The watch of an answer that is not the end, and the body the model is asked again with.
+pub(crate) type Again = (Box<dyn Watch>, Bytes);
+
 /// Streams an answer through the watch in pieces; what the client got, the watch, and the body the
 /// model is asked again with.
 pub(crate) fn deliver(
     watch: Option<Box<dyn Watch>>,
     served: &[u8],
     piece: usize,
-) -> (Vec<u8>, Option<(Box<dyn Watch>, Bytes)>) {
+) -> (Vec<u8>, Option<Again>) {
     let Some(mut watch) = watch else { return (served.to_vec(), None) };
     let mut headers = HeaderMap::new();
     let streams = served.starts_with(b"data:") || served.starts_with(b"event:");
@@ -269,7 +272,7 @@ pub(crate) fn push_all(
     mut watch: Box<dyn Watch>,
     served: &[u8],
     piece: usize,
-) -> (Vec<u8>, Option<(Box<dyn Watch>, Bytes)>) {
+) -> (Vec<u8>, Option<Again>) {
     let mut out = Vec::new();
     let bytes = Bytes::copy_from_slice(served);
     for at in (0..bytes.len()).step_by(piece.max(1)) {
