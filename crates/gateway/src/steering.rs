@@ -261,6 +261,10 @@ impl Helm for Steering {
         self.recorder.record(session, at_ms, &entry);
         Ok(())
     }
+
+    fn open_sessions(&self) -> Option<usize> {
+        Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
+    }
 }
 
 /// The policy the configuration names: a built-in one or a file; `default` if it names none.
