@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use steersman_engine::{Decision, Policy, RunInfo, StopReason, Timestamp};
-use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Tokens, WireError};
+use steersman_trace::spoken::{Spoken, spoken};
+use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Speaker, Tokens, WireError};
 
 use crate::chain::Chain;
 use crate::client::Client;
@@ -26,6 +27,8 @@ use crate::sessions::{Caller, Key, Sessions, Shared, lock, scope_of};
 pub const MAX_SESSIONS: usize = 10_000;
 /// Longest beginning of the task in the journal, in bytes.
 const MAX_TASK: usize = 1 << 10;
+/// The task is looked for in so many of the first items.
+const MAX_TASK_ITEMS: usize = 8;
 /// Longest reason in a header, in bytes.
 const MAX_REASON: usize = 200;
 
@@ -368,13 +371,20 @@ const fn name_of(mode: Mode) -> &'static str {
     }
 }
 
-/// The beginning of the first words that are the user's.
+/// The beginning of the first words that are a person's.
 fn task_of(received: &Received<'_>) -> String {
-    use steersman_wire::Speaker;
-    let first = (0..received.items().len().min(8)).find_map(|at| {
+    let first = (0..received.items().len().min(MAX_TASK_ITEMS)).find_map(|at| {
         let heard = received.item(at).ok()?;
-        let text = heard.message.text().into_owned();
-        (heard.speaker == Speaker::User && !text.trim().is_empty()).then_some(text)
+        let is_user = heard.speaker == Speaker::User;
+        // Clients put texts of their own before the person's, also into the same message.
+        let texts = heard.message.parts.into_iter().filter(|_| is_user);
+        texts.into_iter().find_map(|part| match part {
+            Part::Text(text) => match spoken(text.into()) {
+                Spoken::User(text) => Some(text.trim().to_owned()),
+                _ => None,
+            },
+            _ => None,
+        })
     });
     let mut task = first.unwrap_or_default();
     task.truncate(task.floor_char_boundary(MAX_TASK));

@@ -1,5 +1,7 @@
 //! A request becomes events: what is new in it since the last one.
 
+use std::collections::HashMap;
+
 use steersman_engine::{Decision, Event, Timestamp, ToolResult, UserMessage};
 use steersman_trace::reports;
 use steersman_trace::spoken::{Spoken, spoken};
@@ -20,12 +22,15 @@ pub struct Asked<'a> {
 }
 
 /// What the new items of a request held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Told {
     results: usize,
     replies: usize,
     /// Whether what was heard last were results.
     after_results: bool,
+    /// Ids of the last reply's calls as the client sends them back, and as the engine knows them.
+    /// They differ where the server sends none, because clients then make up their own.
+    ids: HashMap<String, String>,
 }
 
 impl Session {
@@ -84,7 +89,7 @@ impl Session {
                     && let Some(place) = self.memory.pending.iter().position(|id| id == call_id)
                 {
                     self.memory.pending.swap_remove(place);
-                    self.tell_result(at, part);
+                    self.tell_result(at, part, &HashMap::new());
                     results += 1;
                 }
             }
@@ -101,7 +106,7 @@ impl Session {
             Speaker::User | Speaker::Tool => {
                 let before = told.results;
                 for part in results_of(message) {
-                    self.tell_result(at, part);
+                    self.tell_result(at, part, &told.ids);
                     told.results += 1;
                 }
                 let beside = self.puts_texts_beside && told.after_results;
@@ -117,7 +122,10 @@ impl Session {
     fn tell_reply(&mut self, at: Timestamp, message: &Message, told: &mut Told) {
         told.replies += 1;
         told.after_results = false;
+        told.ids.clear();
         if self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message))) {
+            let sent_back = message.tool_calls().map(|call| call.id.into_owned());
+            told.ids = sent_back.zip(self.memory.pending.iter().cloned()).collect();
             return;
         }
         // The decision on the turn before was made by whoever drove it then.
@@ -150,10 +158,10 @@ impl Session {
         }
     }
 
-    fn tell_result(&mut self, at: Timestamp, part: &Part) {
+    fn tell_result(&mut self, at: Timestamp, part: &Part, ids: &HashMap<String, String>) {
         let Part::ToolResult { call_id, content, is_error, .. } = part else { return };
         let result = ToolResult {
-            call_id: call_id.as_str().into(),
+            call_id: ids.get(call_id).unwrap_or(call_id).as_str().into(),
             content: content.as_str().into(),
             is_error: is_error.then_some(true),
             exit_code: steersman_trace::exit_code(content),

@@ -116,3 +116,19 @@ fn sub_agents_are_sessions_of_their_own() {
     main.turn(&steering, &call("edit", "{}"), "x");
     assert_eq!(kept.sessions().len(), 2);
 }
+
+#[test]
+fn ids_that_clients_make_up_join_call_and_result() {
+    for format in Format::ALL {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(GOVERN, &kept);
+        let mut client = Client::new(format, true, "a").header("x-session-id", "s-1");
+        client.renames = true;
+        let reply = call("shell", r#"{"command":"cargo test"}"#);
+        for _ in 0..3 {
+            client.turn(&steering, &reply, "error: the same");
+        }
+        let _ = client.ask(&steering);
+        assert!(kept.count("said") > 0, "{format:?}: {:?}", kept.decisions().last());
+    }
+}

@@ -106,6 +106,8 @@ pub(crate) struct Client {
     pub(crate) tools: Vec<ToolSpec>,
     pub(crate) system: String,
     pub(crate) at_ms: u64,
+    /// Whether it makes up ids of its own for calls, as Gemini CLI does.
+    pub(crate) renames: bool,
     /// Makes ids of calls unlike those of other clients.
     pub(crate) name: String,
     replies: u32,
@@ -126,6 +128,7 @@ impl Client {
             tools: tools.into(),
             system: "You are an agent.".to_owned(),
             at_ms: 1_700_000_000_000,
+            renames: false,
             name: name.to_owned(),
             replies: 0,
         }
@@ -216,7 +219,15 @@ impl Client {
 
     /// Takes in an answer, and results for its calls.
     pub(crate) fn take(&mut self, answer: &Answer, result: &str) {
-        let message = answer.message.clone();
+        let mut message = answer.message.clone();
+        for part in &mut message.parts {
+            if let Part::ToolCall { id, raw, .. } = part
+                && self.renames
+            {
+                *id = format!("own_{}", self.messages.len());
+                *raw = None;
+            }
+        }
         let results: Vec<Part> = message
             .tool_calls()
             .map(|call| Part::ToolResult {
