@@ -60,8 +60,9 @@ async fn servers_that_say_nothing() {
     check_error(&server.base_url(), limits, expected.clone()).await;
     let limits = Limits { total_timeout: soon, ..patient() };
     check_error(&server.base_url(), limits, expected).await;
-    // A question that is given up does not go on at the server.
-    within(server.until(|now| now.abandoned == 16)).await;
+    // A question that is given up does not go on at the server. On a slow machine some are given up
+    // before they are there.
+    within(server.until(|now| now.requests > 0 && now.abandoned >= now.requests)).await;
 }
 
 #[tokio::test]
