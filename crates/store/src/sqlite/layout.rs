@@ -99,17 +99,23 @@ fn version(connection: &Connection) -> rusqlite::Result<i32> {
 
 /// Whether the file is ours or empty. Only reads it.
 fn check_owner(connection: &Connection) -> rusqlite::Result<Result<(), FileFault>> {
-    let application_id: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    if application_id == APPLICATION_ID {
-        let found = version(connection)?;
-        let newer = FileFault::Newer { found, known: PRESENT };
-        return Ok(if found > PRESENT { Err(newer) } else { Ok(()) });
-    }
+    let owner = || -> rusqlite::Result<i32> {
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))
+    };
+    let before = owner()?;
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let empty = application_id == 0 && tables == 0;
-    Ok(if empty { Ok(()) } else { Err(FileFault::Foreign { application_id }) })
+    if before == 0 && tables == 0 {
+        return Ok(Ok(()));
+    }
+    // Asked once more: another process may have made the tables between the two questions.
+    let application_id = owner()?;
+    if application_id != APPLICATION_ID {
+        return Ok(Err(FileFault::Foreign { application_id }));
+    }
+    let found = version(connection)?;
+    let newer = FileFault::Newer { found, known: PRESENT };
+    Ok(if found > PRESENT { Err(newer) } else { Ok(()) })
 }
 
 /// SQLite does not wait when two processes change the journal mode at once, so we do.
