@@ -8,7 +8,7 @@ fn push(splice: &mut Splice, data: &[u8], chunk: usize) -> Vec<u8> {
     data.chunks(chunk).flat_map(|bytes| splice.push(bytes).into_owned()).collect()
 }
 
-/// The first bytes say how chunks are cut, whether the end is one, and where the second begins.
+// The first bytes say how chunks are cut, whether the end is one, and where the second begins.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((&[size, cut], data)) = data.split_first_chunk() else { return };
     let (first, second) = data.split_at(data.len() * usize::from(cut) / 256);
