@@ -1,0 +1,233 @@
+//! The profile that follows from what was seen.
+
+use serde::Serialize;
+use serde_json::Value;
+use steersman_prompt::{ProfileSettings, ToolCalls};
+use steersman_wire::Format;
+
+use super::limits::limits;
+use super::plan::Probe;
+use super::row::{Found, Row, clean};
+use super::step::Step;
+
+/// Longest reason, in characters.
+const REASON: usize = 160;
+
+/// Longest glob that a registry takes, in bytes.
+const LONGEST_GLOB: usize = 128;
+
+/// How a model is to be used, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// What `agents.yaml` is to say of the model.
+    pub profile: ProfileSettings,
+    /// Why, in the order they are written.
+    pub settings: Vec<Setting>,
+    /// Why replies are to be asked for whole, with `--no-stream`; `None` if streams will do.
+    pub no_stream: Option<String>,
+}
+
+/// One key of the profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// The key.
+    pub key: &'static str,
+    /// Its value, as it is written in the file.
+    pub value: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Where the model is, for the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Where<'a> {
+    /// The wire format.
+    pub format: Format,
+    /// The server's address; `None` is the provider's own.
+    pub base_url: Option<&'a str>,
+    /// The variable that holds the key; `None` is the provider's.
+    pub api_key_env: Option<&'a str>,
+}
+
+impl Advice {
+    /// The advice that follows from the rows.
+    ///
+    /// # Errors
+    /// Why the model cannot be used for agents.
+    pub(super) fn of(probe: &Probe, rows: &[Row]) -> Result<Self, String> {
+        let seen = Seen(rows);
+        match seen.found("reply") {
+            Found::Yes | Found::Partly => {}
+            _ => return Err(format!("no plain reply came: {}", seen.came("reply"))),
+        }
+        let (calls, why) = how_to_call(probe, &seen)?;
+        let mut advice =
+            Self { profile: ProfileSettings::default(), settings: vec![], no_stream: None };
+        advice.profile.tool_calls = Some(calls);
+        advice.put("tool_calls", name_of(calls).to_owned(), &why);
+        match seen.found("structured_output") {
+            Found::NotTold => {}
+            found => {
+                let held = found == Found::Yes;
+                advice.profile.structured_output = Some(held);
+                let why = if held {
+                    "the answer had the shape of the schema".to_owned()
+                } else {
+                    format!(
+                        "the answer did not keep to the schema: {}",
+                        seen.came("structured_output")
+                    )
+                };
+                advice.put("structured_output", held.to_string(), &why);
+            }
+        }
+        // None in short answers does not mean that there is none.
+        if seen.found("reasoning") == Found::Yes {
+            advice.profile.reasoning = Some(true);
+            advice.put("reasoning", "true".to_owned(), &seen.came("reasoning"));
+        }
+        let limits = limits(probe);
+        advice.profile.context_window = limits.window;
+        if let Some(tokens) = limits.window {
+            advice.put("context_window", tokens.to_string(), "told by the server");
+        }
+        advice.profile.max_output_tokens = limits.output;
+        if let Some(tokens) = limits.output {
+            advice.put("max_output_tokens", tokens.to_string(), "told by the server");
+        }
+        advice.no_stream = no_stream(&seen, calls);
+        Ok(advice)
+    }
+
+    fn put(&mut self, key: &'static str, value: String, why: &str) {
+        self.settings.push(Setting { key, value, why: clean(why, REASON) });
+    }
+
+    /// An `agents.yaml` with the model and its profile.
+    #[must_use]
+    pub fn registry(&self, model: &str, place: Where<'_>) -> String {
+        let mut text = format!("profiles:\n  {}:\n", quoted(&glob_of(model)));
+        for Setting { key, value, why } in &self.settings {
+            text.push_str(&format!("    {key}: {value}  # {why}\n"));
+        }
+        text.push_str("agents:\n  coder:\n    model:\n");
+        let mut put = |key: &str, value: &str| text.push_str(&format!("      {key}: {value}\n"));
+        put("provider", place.format.name());
+        put("name", &quoted(model));
+        if let Some(url) = place.base_url {
+            put("base_url", &quoted(url));
+        }
+        if let Some(variable) = place.api_key_env {
+            put("api_key_env", variable);
+        }
+        text
+    }
+}
+
+/// The rows by their ids.
+struct Seen<'a>(&'a [Row]);
+
+impl Seen<'_> {
+    fn row(&self, id: &str) -> Option<&Row> {
+        self.0.iter().find(|row| row.id == id)
+    }
+
+    fn found(&self, id: &str) -> Found {
+        self.row(id).map_or(Found::NotTold, |row| row.found)
+    }
+
+    fn came(&self, id: &str) -> String {
+        self.row(id).map(|row| row.came.clone()).unwrap_or_default()
+    }
+}
+
+/// How tools are to be called, and why.
+fn how_to_call(probe: &Probe, seen: &Seen<'_>) -> Result<(ToolCalls, String), String> {
+    let (call, returned) = (seen.found("tool_call"), seen.found("tool_result"));
+    let native = probe.calls_at_once() && returned != Found::No;
+    let object = matches!(seen.found("object_call"), Found::Yes | Found::Partly);
+    if native {
+        return Ok(in_parallel(seen));
+    }
+    let why = match (call, returned) {
+        (Found::Yes | Found::Partly, Found::No) => {
+            format!("the result of a call was refused: {}", seen.came("tool_result"))
+        }
+        (Found::Partly, _) => format!("calls are not reliable: {}", seen.came("tool_call")),
+        _ if probe.refuses_tools() => {
+            format!("requests with tools fail: {}", seen.came("tool_call"))
+        }
+        (Found::No, _) => {
+            let tries = probe.tries(Step::Call).count();
+            let s = if tries == 1 { "try" } else { "tries" };
+            format!("no valid call came in {tries} {s}: {}", seen.came("tool_call"))
+        }
+        _ => seen.came("tool_call"),
+    };
+    if object {
+        return Ok((ToolCalls::Json, format!("a call as a JSON object came; {why}")));
+    }
+    if call == Found::Partly && returned != Found::No {
+        let why = format!("neither do calls as JSON objects come; {why}");
+        return Ok((ToolCalls::Single, why));
+    }
+    Err(format!("neither calls nor calls as JSON objects come: {why}"))
+}
+
+fn in_parallel(seen: &Seen<'_>) -> (ToolCalls, String) {
+    let (whole, streamed) = (seen.found("parallel_calls"), seen.found("parallel_calls_streamed"));
+    let told = |id| format!("two calls were asked for: {}", seen.came(id));
+    match (whole, streamed) {
+        (Found::Yes, Found::No) => (ToolCalls::Single, told("parallel_calls_streamed")),
+        (Found::Yes, _) => (ToolCalls::Multi, told("parallel_calls")),
+        (Found::NotTold, _) => {
+            let why = format!(
+                "whether several calls may go together is not known: {}",
+                seen.came("parallel_calls")
+            );
+            (ToolCalls::Single, why)
+        }
+        _ => (ToolCalls::Single, told("parallel_calls")),
+    }
+}
+
+/// Why replies are to be asked for whole.
+fn no_stream(seen: &Seen<'_>, calls: ToolCalls) -> Option<String> {
+    if seen.found("stream") == Found::No {
+        return Some(format!("a streamed reply did not come: {}", seen.came("stream")));
+    }
+    let native = calls != ToolCalls::Json;
+    let broken = seen.found("tool_call_streamed") == Found::No;
+    (native && broken && seen.found("tool_call") != Found::No).then(|| {
+        format!("a call came whole, but not streamed: {}", seen.came("tool_call_streamed"))
+    })
+}
+
+const fn name_of(calls: ToolCalls) -> &'static str {
+    match calls {
+        ToolCalls::Single => "single",
+        ToolCalls::Multi => "multi",
+        ToolCalls::Json => "json",
+    }
+}
+
+/// A glob for a model's name. What a glob may not hold is any character in its place.
+fn glob_of(model: &str) -> String {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '(' | ')');
+    let mut glob = String::new();
+    for c in model.chars() {
+        // Globs are matched by bytes.
+        let more = if odd(c) { "?".repeat(c.len_utf8()) } else { c.to_string() };
+        if glob.len() + more.len() >= LONGEST_GLOB {
+            glob.push('*');
+            break;
+        }
+        glob.push_str(&more);
+    }
+    glob
+}
+
+/// A text as YAML: JSON is.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
