@@ -5,6 +5,7 @@ use serde_json::Value;
 use steersman_prompt::{ProfileSettings, ToolCalls};
 use steersman_wire::Format;
 
+use super::calls::{self, Grade};
 use super::limits::limits;
 use super::plan::Probe;
 use super::row::{Found, Row, clean};
@@ -71,14 +72,11 @@ impl Advice {
                 let held = found == Found::Yes;
                 advice.profile.structured_output = Some(held);
                 let why = if held {
-                    "the answer had the shape of the schema".to_owned()
+                    "the answer had the shape of the schema"
                 } else {
-                    format!(
-                        "the answer did not keep to the schema: {}",
-                        seen.came("structured_output")
-                    )
+                    "the answer did not have the shape of the schema"
                 };
-                advice.put("structured_output", held.to_string(), &why);
+                advice.put("structured_output", held.to_string(), why);
             }
         }
         // None in short answers does not mean that there is none.
@@ -101,6 +99,14 @@ impl Advice {
 
     fn put(&mut self, key: &'static str, value: String, why: &str) {
         self.settings.push(Setting { key, value, why: clean(why, REASON) });
+    }
+
+    /// How tools are to be called, and why, in one line.
+    pub(super) fn calls(&self) -> String {
+        let calls = self.settings.iter().find(|setting| setting.key == "tool_calls");
+        calls
+            .map(|calls| format!("calls: {}, because {}", calls.value, calls.why))
+            .unwrap_or_default()
     }
 
     /// An `agents.yaml` with the model and its profile.
@@ -143,64 +149,77 @@ impl Seen<'_> {
 
 /// How tools are to be called, and why.
 fn how_to_call(probe: &Probe, seen: &Seen<'_>) -> Result<(ToolCalls, String), String> {
-    let (call, returned) = (seen.found("tool_call"), seen.found("tool_result"));
-    let native = probe.calls_at_once() && returned != Found::No;
-    let object = matches!(seen.found("object_call"), Found::Yes | Found::Partly);
-    if native {
-        return Ok(in_parallel(seen));
+    let refused = seen.found("tool_result") == Found::No;
+    if probe.calls_at_once() && !refused {
+        return Ok(together(probe, seen));
     }
-    let why = match (call, returned) {
-        (Found::Yes | Found::Partly, Found::No) => {
-            format!("the result of a call was refused: {}", seen.came("tool_result"))
-        }
-        (Found::Partly, _) => format!("calls are not reliable: {}", seen.came("tool_call")),
-        _ if probe.refuses_tools() => {
-            format!("requests with tools fail: {}", seen.came("tool_call"))
-        }
-        (Found::No, _) => {
-            let tries = probe.tries(Step::Call).count();
-            let s = if tries == 1 { "try" } else { "tries" };
-            format!("no valid call came in {tries} {s}: {}", seen.came("tool_call"))
-        }
-        _ => seen.came("tool_call"),
+    let partly = seen.found("tool_call") == Found::Partly;
+    let why = if refused {
+        "a tool call came, but its result was refused".to_owned()
+    } else if partly {
+        not_reliable(probe)
+    } else {
+        no_call(probe)
     };
-    if object {
-        return Ok((ToolCalls::Json, format!("a call as a JSON object came; {why}")));
+    if matches!(seen.found("object_call"), Found::Yes | Found::Partly) {
+        return Ok((ToolCalls::Json, format!("{why}; one came as a JSON object")));
     }
-    if call == Found::Partly && returned != Found::No {
-        let why = format!("neither do calls as JSON objects come; {why}");
-        return Ok((ToolCalls::Single, why));
+    if partly && !refused {
+        return Ok((ToolCalls::Single, format!("{why}; none came as a JSON object either")));
     }
-    Err(format!("neither calls nor calls as JSON objects come: {why}"))
+    Err(format!("{why}; none came as a JSON object either"))
 }
 
-fn in_parallel(seen: &Seen<'_>) -> (ToolCalls, String) {
-    let (whole, streamed) = (seen.found("parallel_calls"), seen.found("parallel_calls_streamed"));
-    let told = |id| format!("two calls were asked for: {}", seen.came(id));
-    match (whole, streamed) {
-        (Found::Yes, Found::No) => (ToolCalls::Single, told("parallel_calls_streamed")),
-        (Found::Yes, _) => (ToolCalls::Multi, told("parallel_calls")),
-        (Found::NotTold, _) => {
-            let why = format!(
-                "whether several calls may go together is not known: {}",
-                seen.came("parallel_calls")
-            );
+/// Whether calls may go together, and why.
+fn together(probe: &Probe, seen: &Seen<'_>) -> (ToolCalls, String) {
+    let valid = probe.answer(Step::ParallelCalls).map(calls::cities);
+    match (valid, seen.found("parallel_calls_streamed")) {
+        (Some(2..), Found::No) => {
+            (ToolCalls::Single, "two calls came in one reply, but not streamed".to_owned())
+        }
+        (Some(2..), _) => (ToolCalls::Multi, "two calls came in one reply".to_owned()),
+        (Some(valid), _) => {
+            let why = format!("of two calls that were asked for in one reply {valid} came valid");
             (ToolCalls::Single, why)
         }
-        _ => (ToolCalls::Single, told("parallel_calls")),
+        (None, _) => {
+            (ToolCalls::Single, "a call came; two in one reply could not be seen".to_owned())
+        }
+    }
+}
+
+/// Why calls that came are not relied on.
+fn not_reliable(probe: &Probe) -> String {
+    let first = probe.tries(Step::Call).next().map(calls::grade);
+    if first == Some(Grade::AsText) {
+        "a tool call came as text only".to_owned()
+    } else {
+        "a valid tool call came only in the second try".to_owned()
+    }
+}
+
+/// Why there is no call.
+fn no_call(probe: &Probe) -> String {
+    let grades: Vec<Grade> = probe.tries(Step::Call).map(calls::grade).collect();
+    let tries = if grades.len() == 1 { "1 try" } else { "2 tries" };
+    if grades.is_empty() {
+        "no tool call was asked for".to_owned()
+    } else if probe.refuses_tools() {
+        "no tool call came, because requests with tools fail".to_owned()
+    } else if grades.iter().all(|grade| *grade == Grade::Silent) {
+        format!("no tool call came in {tries}")
+    } else {
+        format!("no valid tool call came in {tries}")
     }
 }
 
 /// Why replies are to be asked for whole.
 fn no_stream(seen: &Seen<'_>, calls: ToolCalls) -> Option<String> {
     if seen.found("stream") == Found::No {
-        return Some(format!("a streamed reply did not come: {}", seen.came("stream")));
+        return Some("a streamed reply did not come whole".to_owned());
     }
-    let native = calls != ToolCalls::Json;
-    let broken = seen.found("tool_call_streamed") == Found::No;
-    (native && broken && seen.found("tool_call") != Found::No).then(|| {
-        format!("a call came whole, but not streamed: {}", seen.came("tool_call_streamed"))
-    })
+    let needed = calls != ToolCalls::Json && seen.found("tool_call_streamed") == Found::No;
+    needed.then(|| "a tool call came whole, but not streamed".to_owned())
 }
 
 const fn name_of(calls: ToolCalls) -> &'static str {

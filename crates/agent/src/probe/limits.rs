@@ -68,10 +68,16 @@ fn number_at(message: &str, mark: &Mark) -> Option<u64> {
     (number > 0 && number < u64::from(TOO_MANY_TOKENS)).then_some(number)
 }
 
-/// The model in the server's list.
+/// A model in the server's list, by its name.
+fn named<'a>(probe: &'a Probe, name: &str) -> Option<&'a ListedModel> {
+    let plain = |name: &str| name.strip_prefix("models/").unwrap_or(name).to_owned();
+    probe.listed()?.iter().find(|model| plain(&model.name) == plain(name))
+}
+
+/// The model in the server's list: by the name it is asked by, else by the one it answers with.
 fn listed(probe: &Probe) -> Option<&ListedModel> {
-    let own = probe.model().strip_prefix("models/").unwrap_or(probe.model());
-    probe.listed()?.iter().find(|model| model.name == own)
+    let other = || named(probe, probe.answers_as()?);
+    named(probe, probe.model()).or_else(other)
 }
 
 /// The limits that were told, in the list or in errors.
@@ -109,13 +115,17 @@ fn listing(probe: &Probe) -> Row {
         let came = format!("no list: {}", told(heard));
         return Row::new(about, sent, Found::NotTold, &came);
     };
-    if listed(probe).is_some() {
-        let count = models.len();
-        return Row::new(about, sent, Found::Yes, &format!("one of {count} in the list"));
+    let count = models.len();
+    if named(probe, probe.model()).is_some() {
+        return Row::new(about, sent, Found::Yes, &format!("it is in the list of {count}"));
+    }
+    if let Some(model) = listed(probe) {
+        let came = format!("not by this name; answers come from {}, which is listed", model.name);
+        return Row::new(about, sent, Found::Partly, &came);
     }
     let names: Vec<&str> = models.iter().take(SHOWN).map(|model| model.name.as_str()).collect();
-    let more = if models.len() > SHOWN { ", …" } else { "" };
-    let came = format!("{} others: {}{more}", models.len(), names.join(", "));
+    let more = if count > SHOWN { ", …" } else { "" };
+    let came = format!("not in the list of {count}: {}{more}", names.join(", "));
     Row::new(about, sent, Found::No, &came)
 }
 
@@ -124,12 +134,12 @@ fn wrong_model(probe: &Probe) -> Row {
     let Some(heard) = probe.tries(Step::WrongModel).next() else {
         return Row::new(about, "", Found::NotTold, &unasked(probe));
     };
-    let named = |failure: &Failure| {
+    let as_name = |failure: &Failure| {
         let kinds = [FailureKind::NotFound, FailureKind::Request];
         kinds.contains(&failure.kind) && failure.status.is_some_and(|status| status < 500)
     };
     let (found, remark) = match (&heard.came, heard.failure()) {
-        (_, Some(failure)) if named(failure) => (Found::Yes, ""),
+        (_, Some(failure)) if as_name(failure) => (Found::Yes, ""),
         (_, Some(_)) if heard.is_out_of_order() => (Found::NotTold, ""),
         (_, Some(_)) => (Found::Partly, "; refused, but not as a wrong name"),
         (_, None) => (Found::No, "; any name is answered"),

@@ -24,6 +24,9 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// What [`halted`](Self::halted) says of a probe that the user left.
+    pub const LEFT: &str = "left with Ctrl-C";
+
     /// A probe of a model in the formats that may be spoken, the best first. `max_output_tokens`
     /// bounds every reply.
     #[must_use]
@@ -42,6 +45,12 @@ impl Probe {
     #[must_use]
     pub const fn max_output_tokens(&self) -> u32 {
         self.max_output_tokens
+    }
+
+    /// How many requests came to something, failures included.
+    #[must_use]
+    pub const fn asked(&self) -> usize {
+        self.heard.len()
     }
 
     /// The formats that are tried.
@@ -89,7 +98,7 @@ impl Probe {
     #[must_use]
     pub fn halted(&self) -> Option<String> {
         if self.left {
-            return Some("left with Ctrl-C".to_owned());
+            return Some(Self::LEFT.to_owned());
         }
         let faults = self.heard.iter().filter(|(_, heard)| heard.is_out_of_order()).count();
         self.heard.iter().find_map(|(step, heard)| {
@@ -103,7 +112,7 @@ impl Probe {
                 FailureKind::Overloaded => faults >= MAX_FAULTS,
                 _ => false,
             };
-            ends.then(|| failure.to_string())
+            ends.then(|| failure.kind.describe().to_owned())
         })
     }
 
@@ -171,7 +180,12 @@ impl Probe {
         &self.heard
     }
 
-    /// The models as the server lists them, and the one that is asked.
+    /// The name that the server gives the model it answered with; `None` if it gives none.
+    pub(super) fn answers_as(&self) -> Option<&str> {
+        self.answer(Step::Format(self.format()?))?.model.as_deref()
+    }
+
+    /// The models as the server lists them; `None` if it does not.
     pub(super) fn listed(&self) -> Option<&[steersman_wire::ListedModel]> {
         self.tries(Step::Listing).find_map(|heard| match &heard.came {
             Came::Listed(models) => Some(models.as_slice()),

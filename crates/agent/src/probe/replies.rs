@@ -36,6 +36,7 @@ fn spoken(probe: &Probe, format: Format) -> Row {
     };
     let found = match (heard.answer(), heard.failure().and_then(|failure| failure.status)) {
         (Some(_), _) => Found::Yes,
+        _ if heard.is_out_of_order() => Found::NotTold,
         // A gate before the server: what is behind it cannot be seen.
         (None, Some(401..=403 | 407 | 429 | 500..)) | (None, None) => Found::NotTold,
         (None, _) => Found::No,
@@ -143,7 +144,8 @@ fn streamed(probe: &Probe, format: Format) -> Vec<Row> {
         let none = |about| Row::new(about, "", Found::NotTold, "no streamed reply came");
         return vec![failed(Step::Stream, stream, heard), none(usage_at_end), none(ends)];
     };
-    let pieces = format!("{} pieces: {}", heard.pieces, told(heard));
+    let s = if heard.pieces == 1 { "piece" } else { "pieces" };
+    let pieces = format!("{} {s}: {}", heard.pieces, told(heard));
     let found = match (heard.pieces, answer.message.text().trim().is_empty()) {
         (_, true) => Found::No,
         (FEW_PIECES.., _) => Found::Yes,

@@ -1,7 +1,7 @@
 //! What a probe came to.
 
 use serde::Serialize;
-use steersman_wire::Format;
+use steersman_wire::{FailureKind, Format};
 
 use super::advice::Advice;
 use super::heard::{Came, Heard};
@@ -23,6 +23,8 @@ pub struct Report {
     pub why: String,
     /// Whether something was not asked any more; why. `None` if everything was asked.
     pub halted: Option<String>,
+    /// Whether the server refused the key, or that there was none.
+    pub refused_key: bool,
     /// Every ability, in order; only those of the formats if none was answered in.
     pub rows: Vec<Row>,
     /// How to use the model; `None` if it is of no use for agents.
@@ -41,6 +43,8 @@ pub enum Standing {
     Usable,
     /// It answers, but agents cannot use it.
     Unusable,
+    /// The probe ended before that was seen.
+    Unfinished,
     /// It did not answer in any format that was tried.
     Unanswered,
 }
@@ -84,15 +88,13 @@ impl Report {
             Some(_) => Advice::of(probe, &rows),
             None => Err(unanswered(probe)),
         };
-        let (standing, why) = match (&advice, format) {
-            (Ok(advice), _) => {
-                let first = advice.settings.first();
-                let calls =
-                    first.map(|first| format!("calls: {}, because {}", first.value, first.why));
-                (Standing::Usable, calls.unwrap_or_default())
+        let (standing, why) = match (&advice, format, probe.halted()) {
+            (Ok(advice), _, _) => (Standing::Usable, advice.calls()),
+            (Err(_), Some(_), Some(_)) => {
+                (Standing::Unfinished, "the probe ended before a way to call tools came".to_owned())
             }
-            (Err(why), Some(_)) => (Standing::Unusable, why.clone()),
-            (Err(why), None) => (Standing::Unanswered, why.clone()),
+            (Err(why), Some(_), None) => (Standing::Unusable, why.clone()),
+            (Err(why), None, _) => (Standing::Unanswered, why.clone()),
         };
         Self {
             model: probe.model().to_owned(),
@@ -100,6 +102,10 @@ impl Report {
             standing,
             why,
             halted: probe.halted(),
+            refused_key: probe.heard().iter().any(|(_, heard)| {
+                let refused = FailureKind::Authentication;
+                heard.failure().is_some_and(|failure| failure.kind == refused)
+            }),
             rows,
             advice: advice.ok(),
             speed: replies::speed(probe),
