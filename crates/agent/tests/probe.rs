@@ -19,6 +19,10 @@ const LIMA: &str = r#"{"city": "Lima"}"#;
 const NUMBERS: &str = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25";
 const OBJECT: &str = r#"{"thought": "I ask.", "tool": "get_weather", "with": {"city": "Oslo"}}"#;
 
+/// A call as small models write it into their text.
+const FENCED: &str =
+    "```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n```";
+
 fn call() -> Reply {
     Reply::call("get_weather", OSLO)
 }
@@ -80,11 +84,21 @@ fn script(format: Format, changes: &[(Step, Vec<Reply>)]) -> Vec<Reply> {
     steps.flat_map(replies).collect()
 }
 
-async fn probe(formats: &[Format], server: &ScriptedServer, limit: Duration) -> Report {
+/// A client; it reads the certificates of the machine, which takes a while.
+fn client() -> Client {
+    Client::new(&Options::default()).unwrap()
+}
+
+async fn probe(
+    client: &Client,
+    formats: &[Format],
+    server: &ScriptedServer,
+    limit: Duration,
+) -> Report {
     let deadlines = Deadlines { first_byte: limit, between_bytes: limit, total: limit };
     let endpoint = |format: &Format| Endpoint::new(*format, &server.base_url()).unwrap();
     let line = Line {
-        client: Client::new(&Options::default()).unwrap(),
+        client: client.clone(),
         endpoints: formats.iter().map(endpoint).collect(),
         deadlines,
     };
@@ -153,13 +167,14 @@ fn advised(report: &Report) -> String {
 const MULTI: &str = "multi because two calls came in one reply";
 
 async fn check(
+    client: &Client,
     format: Format,
     changes: &[(Step, Vec<Reply>)],
     rows: &[&str],
     advice: &str,
 ) -> Report {
     let server = ScriptedServer::start(script(format, changes)).await.unwrap();
-    let report = probe(&[format], &server, Duration::from_secs(60)).await;
+    let report = probe(client, &[format], &server, Duration::from_secs(60)).await;
     assert_eq!(differing(&report), rows, "{format} {changes:?}: {:#?}", report.rows);
     assert_eq!(advised(&report), advice, "{format} {changes:?}");
     let usable = if advice.starts_with("unusable") { Standing::Unusable } else { Standing::Usable };
@@ -169,8 +184,9 @@ async fn check(
 
 #[tokio::test]
 async fn a_server_that_behaves_can_do_everything() {
+    let client = client();
     for format in Format::ALL {
-        let report = check(format, &[], &[], MULTI).await;
+        let report = check(&client, format, &[], &[], MULTI).await;
         let profile = report.advice.unwrap().profile;
         assert_eq!(profile.tool_calls, Some(ToolCalls::Multi));
         assert_eq!(profile.structured_output, Some(true));
@@ -188,10 +204,31 @@ async fn every_misbehaviour_is_a_row_and_has_its_consequence() {
 }
 
 async fn misbehave(format: Format) {
-    let text = |text: &str| Reply::text(text);
-    let no_call = || text("It is cold in Oslo, I guess.");
-    let refused = |status: u16| Reply { text: "no".into(), ..Reply::status(status) };
-    let cases: Vec<(Vec<(Step, Vec<Reply>)>, &[&str], &str)> = vec![
+    let client = client();
+    let cases = [no_calls(), odd_calls(), odd_replies(format)].concat();
+    for (changes, rows, advice) in cases {
+        check(&client, format, &changes, rows, advice).await;
+    }
+}
+
+/// Changes of the script, the rows that differ, and what is advised.
+type Case = (Vec<(Step, Vec<Reply>)>, &'static [&'static str], &'static str);
+
+fn text(text: &str) -> Reply {
+    Reply::text(text)
+}
+
+fn no_call() -> Reply {
+    text("It is cold in Oslo, I guess.")
+}
+
+fn refused(status: u16) -> Reply {
+    Reply { text: "no".into(), ..Reply::status(status) }
+}
+
+/// Calls that do not come, or not at once.
+fn no_calls() -> Vec<Case> {
+    vec![
         (
             vec![
                 (Call, vec![no_call(), no_call()]),
@@ -236,6 +273,12 @@ async fn misbehave(format: Format) {
             "json because no tool call came, because requests with tools fail; one came as a \
                  JSON object",
         ),
+    ]
+}
+
+/// Calls that come, but not as they should.
+fn odd_calls() -> Vec<Case> {
+    vec![
         (
             vec![(ParallelCalls, vec![call()]), (StreamedParallel, vec![])],
             &["parallel_calls: no", "parallel_calls_streamed: not told"],
@@ -258,6 +301,12 @@ async fn misbehave(format: Format) {
         ),
         (vec![(Returned, vec![call()])], &["tool_result: partly"], MULTI),
         (vec![(ObjectCall, vec![text("Cold."), text("Cold.")])], &["object_call: no"], MULTI),
+    ]
+}
+
+/// Replies and lists that are not as they should be.
+fn odd_replies(format: Format) -> Vec<Case> {
+    vec![
         (
             vec![(Stream, vec![Reply { cut: true, ..text(NUMBERS) }])],
             &["stream: no", "stream_usage: not told", "stream_stop: not told", "speed: not told"],
@@ -316,22 +365,14 @@ async fn misbehave(format: Format) {
             &["reasoning: yes"],
             MULTI,
         ),
-    ];
-    for (changes, rows, advice) in cases {
-        check(format, &changes, rows, advice).await;
-    }
+    ]
 }
 
-#[tokio::test]
-async fn what_only_some_formats_can_get_wrong() {
-    let chat = Format::OpenAiChat;
-    let fence = "```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n```";
-    let fenced = || Reply::text(fence);
+/// Calls of Chat Completions, whose arguments and texts may be anything.
+fn chat_calls() -> Vec<Case> {
+    let fenced = || text(FENCED);
     let half = || Reply::call("get_weather", r#"{"city": "Os"#);
-    let none = || Reply::text("no").stop("");
-    let tuned = r#"{"choices": [{"message": {"content": "1 2 3"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 5}}"#;
-    let cases: Vec<(Vec<(Step, Vec<Reply>)>, &[&str], &str)> = vec![
+    vec![
         (
             vec![(Call, vec![fenced(), fenced()])],
             &["tool_call: partly"],
@@ -369,6 +410,16 @@ async fn what_only_some_formats_can_get_wrong() {
             ],
             "unusable: no valid tool call came in 2 tries; none came as a JSON object either",
         ),
+    ]
+}
+
+/// Replies of Chat Completions.
+fn chat_replies(chat: Format) -> Vec<Case> {
+    let fenced = || text(FENCED);
+    let none = || text("no").stop("");
+    let tuned = r#"{"choices": [{"message": {"content": "1 2 3"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 5}}"#;
+    vec![
         (vec![(Stream, vec![json(tuned)])], &["stream: partly"], MULTI),
         (vec![(Stream, vec![Reply::text(NUMBERS).stop("")])], &["stream_stop: no"], MULTI),
         (
@@ -390,16 +441,27 @@ async fn what_only_some_formats_can_get_wrong() {
             MULTI,
         ),
         (vec![(WrongModel, vec![none()])], &["wrong_model: no"], MULTI),
-    ];
-    for (changes, rows, advice) in cases {
-        check(chat, &changes, rows, advice).await;
+    ]
+}
+
+#[tokio::test]
+async fn what_only_some_formats_can_get_wrong() {
+    let client = client();
+    let chat = Format::OpenAiChat;
+    for (changes, rows, advice) in [chat_calls(), chat_replies(chat)].concat() {
+        check(&client, chat, &changes, rows, advice).await;
     }
 }
 
 /// Probes in all four formats, or in one, and gives the rows as they are told.
-async fn told(formats: &[Format], replies: Vec<Reply>, limit: Duration) -> (Report, Vec<String>) {
+async fn told(
+    client: &Client,
+    formats: &[Format],
+    replies: Vec<Reply>,
+    limit: Duration,
+) -> (Report, Vec<String>) {
     let server = ScriptedServer::start(replies).await.unwrap();
-    let report = probe(formats, &server, limit).await;
+    let report = probe(client, formats, &server, limit).await;
     let rows = report.rows.iter().map(|row| format!("{}: {}", row.found, row.came));
     let rows = rows.collect();
     (report, rows)
@@ -407,6 +469,7 @@ async fn told(formats: &[Format], replies: Vec<Reply>, limit: Duration) -> (Repo
 
 #[tokio::test]
 async fn whoever_gives_no_answer_is_told_by_what_came() {
+    let client = client();
     let minute = Duration::from_secs(60);
     let page = || Reply::raw("text/html", "<html><title>Welcome to nginx!</title></html>");
     let refused = || Reply { text: "no key".into(), ..Reply::status(401) };
@@ -442,7 +505,7 @@ async fn whoever_gives_no_answer_is_told_by_what_came() {
         (vec![limited()], "not told: the rate limit was hit (HTTP 429)", "the rate limit was hit"),
     ];
     for (replies, first, why) in cases {
-        let (report, rows) = told(&Format::ALL, replies, minute).await;
+        let (report, rows) = told(&client, &Format::ALL, replies, minute).await;
         assert_eq!((report.standing, rows.len()), (Standing::Unanswered, 4));
         assert!(rows[0].starts_with(first), "{rows:#?}");
         assert!(report.why.contains(why), "{}", report.why);
@@ -451,8 +514,9 @@ async fn whoever_gives_no_answer_is_told_by_what_came() {
 
 #[tokio::test]
 async fn a_server_that_hangs_is_asked_once() {
+    let client = client();
     let hang = Reply { stall: true, ..Reply::text("Pelican.") };
-    let (report, rows) = told(&Format::ALL, vec![hang], Duration::from_millis(200)).await;
+    let (report, rows) = told(&client, &Format::ALL, vec![hang], Duration::from_millis(200)).await;
     assert_eq!(report.standing, Standing::Unanswered);
     assert!(rows[0].starts_with("not told: the model call timed out: timed out: "), "{rows:?}");
     assert_eq!(rows[1], "not told: not asked: the model call timed out");
@@ -461,11 +525,12 @@ async fn a_server_that_hangs_is_asked_once() {
 
 #[tokio::test]
 async fn the_format_that_is_answered_in_is_used() {
+    let client = client();
     let missing = || Reply { text: "Not Found".into(), ..Reply::status(404) };
     let mut replies = script(Format::Anthropic, &[]);
     replies.splice(1..1, [missing()]);
     replies.splice(0..0, [missing(), missing()]);
-    let (report, rows) = told(&Format::ALL, replies, Duration::from_secs(60)).await;
+    let (report, rows) = told(&client, &Format::ALL, replies, Duration::from_secs(60)).await;
     assert_eq!(report.format, Some(Format::Anthropic));
     let spoken: Vec<&str> = rows[..4].iter().map(|row| row.split(':').next().unwrap()).collect();
     assert_eq!(spoken, ["no", "no", "yes", "no"]);
@@ -473,6 +538,7 @@ async fn the_format_that_is_answered_in_is_used() {
 
 #[tokio::test]
 async fn nothing_more_is_asked_once_there_is_no_use_in_it() {
+    let client = client();
     let chat = Format::OpenAiChat;
     let quick = Duration::from_millis(300);
     let hang = || Reply { stall: true, ..Reply::text(NUMBERS) };
@@ -491,7 +557,7 @@ async fn nothing_more_is_asked_once_there_is_no_use_in_it() {
     ];
     for (script, why) in cases {
         let count = script.len();
-        let (report, rows) = told(&[chat], script, quick).await;
+        let (report, rows) = told(&client, &[chat], script, quick).await;
         assert_eq!(report.halted.as_deref(), Some(why), "{rows:#?}");
         assert_eq!(report.cost.requests, count);
         assert!(rows.contains(&format!("not told: not asked: {why}")), "{rows:#?}");
@@ -502,7 +568,7 @@ async fn nothing_more_is_asked_once_there_is_no_use_in_it() {
 #[tokio::test]
 async fn odd_names_are_written_so_that_the_loader_reads_them() {
     let server = ScriptedServer::start(script(Format::OpenAiChat, &[])).await.unwrap();
-    let report = probe(&[Format::OpenAiChat], &server, Duration::from_secs(60)).await;
+    let report = probe(&client(), &[Format::OpenAiChat], &server, Duration::from_secs(60)).await;
     let advice = report.advice.unwrap();
     let long = "x".repeat(300);
     let names =

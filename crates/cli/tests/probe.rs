@@ -70,7 +70,8 @@ fn weak() -> Vec<Reply> {
         untold("1 2 3 4 5 6 7 8").stop("length"),
         cut,
         untold("It is cold in Oslo."),
-        Reply { text: format!("I know that {KEY} is your key."), ..Reply::default() },
+        // So long that the key is where the quotation is cut.
+        untold(&format!("{}{KEY}", "x".repeat(50))),
         untold("It is cold."),
         untold("It is cold."),
         untold("It is cold."),
@@ -89,7 +90,7 @@ async fn probed(name: &str, replies: Vec<Reply>, args: &[&str]) -> (Done, String
     let done = run(name, &all).await;
     assert_eq!(server.left(), 0, "{}{}", done.out, done.err);
     let shown = format!("{}{}", done.out, done.err);
-    assert!(!shown.contains(KEY) && !shown.contains('\u{1b}'), "{shown}");
+    assert!(!shown.contains(&KEY[..6]) && !shown.contains('\u{1b}'), "{shown}");
     (done, url)
 }
 

@@ -33,13 +33,18 @@ pub struct Line {
     pub deadlines: Deadlines,
 }
 
-/// Asks until nothing more is to be asked; `on_step` is told before each request. Dropping the
+/// Asks until nothing more is to be asked; `on_step` is told before each request. What is kept of
+/// the answers holds no key of the line. Dropping the
 /// future ends the request under way, and the probe keeps what was heard.
 pub async fn conduct(line: &Line, probe: &mut Probe, mut on_step: impl FnMut(&Probe, Step)) {
     while let Some(step) = probe.next() {
         on_step(probe, step);
         let heard = ask(line, probe, step).await;
-        probe.take(step, heard);
+        // The keys of all endpoints: a server may serve several.
+        let hide = |text: &str| {
+            line.endpoints.iter().fold(text.to_owned(), |text, endpoint| endpoint.hide(&text))
+        };
+        probe.take(step, heard.hidden(hide));
     }
 }
 

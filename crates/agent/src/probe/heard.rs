@@ -1,6 +1,6 @@
 //! What came of a request.
 
-use steersman_wire::{Answer, Failure, FailureKind, ListedModel};
+use steersman_wire::{Answer, Failure, FailureKind, ListedModel, Part};
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +47,44 @@ impl Heard {
         }
     }
 
+    /// The same with every text changed by `hide`, which takes keys out of it. Whoever shows a text
+    /// may cut it, and half a key is not found any more.
+    #[must_use]
+    pub(super) fn hidden(mut self, hide: impl Fn(&str) -> String) -> Self {
+        match &mut self.came {
+            Came::Answer(answer) => hide_in(answer, &hide),
+            Came::Failed(failure) => {
+                failure.message = hide(&failure.message);
+                if let Some(partial) = &mut failure.partial {
+                    hide_in(partial, &hide);
+                }
+            }
+            Came::Listed(models) => {
+                models.iter_mut().for_each(|model| model.name = hide(&model.name));
+            }
+            Came::LeftOff => {}
+        }
+        self
+    }
+
     /// Whether it failed in a way that says nothing about what was asked for.
     pub(super) fn is_out_of_order(&self) -> bool {
         let kinds = [FailureKind::Timeout, FailureKind::Unreachable, FailureKind::Overloaded];
         self.failure().is_some_and(|failure| kinds.contains(&failure.kind))
     }
+}
+
+fn hide_in(answer: &mut Answer, hide: &impl Fn(&str) -> String) {
+    for part in &mut answer.message.parts {
+        match part {
+            Part::Text(text) | Part::Reasoning { text, .. } => *text = hide(text),
+            Part::ToolCall { name, arguments, .. } => {
+                *name = hide(name);
+                *arguments = hide(arguments);
+            }
+            Part::ToolResult { .. } | Part::Other { .. } => {}
+        }
+    }
+    let words = [&mut answer.stop_word, &mut answer.model];
+    words.into_iter().flatten().for_each(|word| *word = hide(word));
 }

@@ -149,8 +149,12 @@ fn wrong_model(probe: &Probe) -> Row {
 
 fn window(probe: &Probe) -> Row {
     let about = ("context_window", "context window told");
-    match (limits(probe).window, listed(probe).and_then(|model| model.trained_window)) {
-        (Some(tokens), _) => Row::new(about, "", Found::Yes, &format!("{tokens} tokens")),
+    let model = listed(probe);
+    match (limits(probe).window, model.and_then(|model| model.trained_window)) {
+        (Some(tokens), _) => {
+            let place = place(model.and_then(|model| model.context_window));
+            Row::new(about, "", Found::Yes, &format!("{tokens} tokens, {place}"))
+        }
         (None, Some(trained)) => {
             let came =
                 format!("the model was trained with {trained} tokens; what is served is not told");
@@ -160,12 +164,20 @@ fn window(probe: &Probe) -> Row {
     }
 }
 
+/// Where a limit was told that the list has, or has not.
+const fn place(listed: Option<u64>) -> &'static str {
+    if listed.is_some() { "by the list of models" } else { "by an error" }
+}
+
 fn output(probe: &Probe) -> Row {
     let about = ("max_output", "most tokens of a reply told");
     let sent = Step::Limits.sent();
     let heard = probe.tries(Step::Limits).next();
     match (limits(probe).output, heard) {
-        (Some(tokens), _) => Row::new(about, "", Found::Yes, &format!("{tokens} tokens")),
+        (Some(tokens), _) => {
+            let place = place(listed(probe).and_then(|model| model.max_output_tokens));
+            Row::new(about, "", Found::Yes, &format!("{tokens} tokens, {place}"))
+        }
         (None, None) => Row::new(about, "", Found::NotTold, &unasked(probe)),
         (None, Some(heard)) => match &heard.came {
             Came::Answer(_) | Came::LeftOff => {

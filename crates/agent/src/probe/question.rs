@@ -35,11 +35,9 @@ pub struct Question {
 }
 
 impl Question {
-    /// The question of a step; `None` for the list of models, which has none, and for the result
-    /// of a call that never came.
-    #[must_use]
-    pub fn of(step: Step, probe: &Probe) -> Option<Self> {
-        let plain = Self {
+    /// A question without words.
+    fn plain(probe: &Probe) -> Self {
+        Self {
             model: probe.model().to_owned(),
             system: "You answer briefly.".to_owned(),
             messages: Vec::new(),
@@ -48,7 +46,14 @@ impl Question {
             schema: None,
             stream: false,
             most: probe.max_output_tokens(),
-        };
+        }
+    }
+
+    /// The question of a step; `None` for the list of models, which has none, and for the result
+    /// of a call that never came.
+    #[must_use]
+    pub fn of(step: Step, probe: &Probe) -> Option<Self> {
+        let plain = Self::plain(probe);
         let ask = |words: &str| vec![Message::user(words)];
         let tools = || vec![tool()];
         let weather = "What is the weather in Oslo? Use the tool.";

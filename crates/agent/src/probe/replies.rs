@@ -125,7 +125,8 @@ fn length(probe: &Probe) -> Row {
         (_, false) if made == few => (Found::Partly, "; kept, but not told as length"),
         (_, false) => (Found::NotTold, "; the model ended by itself"),
     };
-    let came = format!("{}, {made} tokens{remark}", told(heard));
+    let counted = if made > 0 { format!(", {made} tokens") } else { String::new() };
+    let came = format!("{}{counted}{remark}", told(heard));
     Row::new(about, Step::Length.sent(), found, &came)
 }
 

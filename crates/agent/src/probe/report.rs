@@ -112,23 +112,6 @@ impl Report {
             cost: cost(probe),
         }
     }
-
-    /// The report with every text changed by `hide`, which takes keys out of it.
-    #[must_use]
-    pub fn hidden(mut self, hide: impl Fn(&str) -> String) -> Self {
-        self.why = hide(&self.why);
-        self.halted = self.halted.map(|halted| hide(&halted));
-        for row in &mut self.rows {
-            row.came = hide(&row.came);
-        }
-        if let Some(advice) = &mut self.advice {
-            advice.no_stream = advice.no_stream.take().map(|why| hide(&why));
-            for setting in &mut advice.settings {
-                setting.why = hide(&setting.why);
-            }
-        }
-        self
-    }
 }
 
 /// Why no format was answered in: what the first one that says more than "no such address" said.

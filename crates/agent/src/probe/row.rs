@@ -75,7 +75,9 @@ impl Row {
 
 /// A text in one line without control characters, cut to length.
 pub(super) fn clean(text: &str, longest: usize) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    // Characters without a width can turn the direction of what follows.
+    let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control() || unseen(c));
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -133,6 +135,7 @@ mod tests {
     fn texts_are_one_short_line() {
         let cases = [
             ("a\n\tb\u{1b}[2J  c ", 20, "a b [2J c"),
+            ("a\u{202e}b", 20, "a b"),
             ("añbcd", 3, "añb…"),
             ("añb", 3, "añb"),
             ("", 3, ""),

@@ -78,10 +78,7 @@ fn ask(args: &ProbeArgs, colour: Colour) -> Result<ExitCode, Stop> {
     if left.map_err(usage)? {
         probe.leave();
     }
-    let report = Report::of(&probe).hidden(|text| {
-        line.endpoints.iter().fold(text.to_owned(), |text, endpoint| endpoint.hide(&text))
-    });
-    conclude(args, &line.endpoints, report, colour)
+    conclude(args, &line.endpoints, Report::of(&probe), colour)
 }
 
 fn conclude(
