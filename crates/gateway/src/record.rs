@@ -49,8 +49,13 @@ pub enum Entry {
         status: Option<u16>,
         /// What the server said, without keys.
         message: String,
-        /// Milliseconds until it is made again; `None` if it is not.
+        /// Milliseconds until it is made again, 0 if another model is asked; `None` if it is not.
         retry_ms: Option<u64>,
+    },
+    /// Another model was asked in the place of the one that failed.
+    FellBack {
+        /// Its name.
+        model: String,
     },
     /// The answer broke off, or the client went away.
     BrokeOff {
@@ -89,6 +94,7 @@ impl Entry {
             Self::Replied(_) => "replied",
             Self::Rescued { .. } => "rescued",
             Self::CallFailed { .. } => "call_failed",
+            Self::FellBack { .. } => "fell_back",
             Self::BrokeOff { .. } => "broke_off",
             Self::Controlled { .. } => "controlled",
             Self::FailedOpen { .. } => "failed_open",

@@ -227,6 +227,10 @@ impl Steering {
         };
         drop(edits);
         drop(session);
+        let sent = match &act {
+            Act::ForwardBody(body) => body,
+            _ => turn.call.body,
+        };
         let follow = Follow::new(Following {
             id,
             scope: scope_of(turn.named.as_ref()),
@@ -235,6 +239,8 @@ impl Steering {
             clock: Arc::clone(&self.clock),
             format: turn.call.format,
             body: turn.call.body.clone(),
+            sent: sent.clone(),
+            fallback: settings.config.fallback(&turn.model).filter(|_| governs).map(str::to_owned),
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,

@@ -6,6 +6,7 @@
     reason = "a test that cannot set up its case must fail"
 )]
 
+mod fallback;
 mod faults;
 mod governed;
 mod life;
