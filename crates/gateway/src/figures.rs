@@ -185,7 +185,7 @@ impl Figures {
             Entry::BrokeOff { how } => self.count(&BROKEN, &[how], 1),
             Entry::FailedOpen { .. } => self.failed_open(),
             Entry::Controlled { .. } => self.count(&CONTROLS, &[], 1),
-            Entry::Asked { .. } | Entry::Said { .. } | Entry::Lost { .. } => {}
+            Entry::Asked { .. } | Entry::Said { .. } | Entry::Held | Entry::Lost { .. } => {}
         }
     }
 
@@ -332,7 +332,7 @@ impl<R: std::ops::Deref<Target: Recorder> + Send + Sync + 'static> Recorder for 
         self.inner.standing(limit)
     }
 
-    fn recall(&self, session: &str) -> Option<Snapshot> {
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)> {
         self.inner.recall(session)
     }
 }

@@ -10,7 +10,7 @@ use http::{HeaderMap, Response, StatusCode, request, response};
 use hyper::body::{Body as _, Incoming};
 use steersman_upstream::Outgoing;
 use steersman_wire::Format;
-use tokio::time::{Duration, Instant};
+use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::answer::{Refusal, keep_alive};
 use crate::config::{Config, Fail};
@@ -57,21 +57,29 @@ pub(crate) async fn call(
     (mut head, body): (request::Parts, Incoming),
 ) -> Result<Response<Body>, Refusal> {
     let (body, _share) = receive(body, &live.config.limits, held).await?;
-    let call = Call {
-        format: model.format,
-        session_prefix: route.session,
-        headers: &head.headers,
-        model_in_path: model.model,
-        stream_in_path: model.stream,
-        body: &body,
-        connection,
-        at_ms: now_ms(),
+    let due = Instant::now() + live.config.limits.total_timeout;
+    let Plan { act, headers: announced, watch } = loop {
+        let mut plan = plan(
+            live,
+            &Call {
+                format: model.format,
+                session_prefix: route.session,
+                headers: &head.headers,
+                model_in_path: model.model,
+                stream_in_path: model.stream,
+                body: &body,
+                connection,
+                at_ms: now_ms(),
+            },
+        )?;
+        let Act::Hold(resumed) = &mut plan.act else { break plan };
+        timeout_at(due, resumed).await.map_err(|_| Refusal::paused())?;
     };
-    let Plan { act, headers: announced, watch } = plan(live, &call)?;
     let watched = Watched::new(watch);
     let (body, touched) = match act {
         Act::Forward => (body, false),
         Act::ForwardBody(body) => (body, true),
+        Act::Hold(_) => (body, false),
         Act::Answer(parts, bytes) => return Ok(own(*parts, bytes, announced, watched)),
     };
     let mut request_headers = std::mem::take(&mut head.headers);

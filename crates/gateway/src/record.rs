@@ -62,6 +62,8 @@ pub enum Entry {
         /// `cut`, `timed_out`, `refused` or `client_left`.
         how: String,
     },
+    /// A request waits, because the session is paused.
+    Held,
     /// A person took the helm.
     Controlled {
         /// Who, as far as is known.
@@ -96,6 +98,7 @@ impl Entry {
             Self::CallFailed { .. } => "call_failed",
             Self::FellBack { .. } => "fell_back",
             Self::BrokeOff { .. } => "broke_off",
+            Self::Held => "held",
             Self::Controlled { .. } => "controlled",
             Self::FailedOpen { .. } => "failed_open",
             Self::Lost { .. } => "lost",
@@ -156,8 +159,8 @@ pub trait Recorder: Send + Sync + 'static {
     /// Where sessions that were kept stood, the latest first, at most `limit`.
     fn standing(&self, limit: usize) -> Vec<Standing>;
 
-    /// What was kept of a session; `None` if nothing was, or if it cannot be read.
-    fn recall(&self, session: &str) -> Option<Snapshot>;
+    /// What was kept of a session, with its scope; `None` if nothing was, or if it cannot be read.
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)>;
 }
 
 /// Where a session stood when it was kept.
@@ -184,7 +187,7 @@ impl Recorder for Silent {
         Vec::new()
     }
 
-    fn recall(&self, _: &str) -> Option<Snapshot> {
+    fn recall(&self, _: &str) -> Option<(Snapshot, u64)> {
         None
     }
 }

@@ -1,6 +1,8 @@
 //! The seam between what moves bytes and what decides: a [`Governor`] is asked once per model
 //! call, and a [`Watch`] of its making follows the answer.
 
+use std::pin::Pin;
+
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
@@ -72,6 +74,9 @@ pub enum Act {
     Forward,
     /// It goes on with this body.
     ForwardBody(Bytes),
+    /// It waits, and then the governor is asked again. What waits longer than a call may take is
+    /// refused.
+    Hold(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// It is answered here. `Content-Length` is set from the body.
     Answer(Box<http::response::Parts>, Bytes),
 }

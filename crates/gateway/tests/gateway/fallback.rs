@@ -6,13 +6,25 @@ use serde_json::json;
 use steersman_engine::Policy;
 use steersman_gateway::record::Silent;
 use steersman_gateway::steering::Steering;
-use steersman_gateway::{Config, Upstream};
+use steersman_gateway::{Config, Governor, Upstream};
 use steersman_scripted_server::{Reply, ScriptedServer};
 use steersman_wire::{Format, Message, Request, ToolSpec};
 
 use crate::support::{Gateway, post};
 
-fn body(format: Format, stream: bool) -> String {
+/// A gateway that governs as it is configured.
+pub(crate) async fn steering(yaml: &str, server: &str) -> (Gateway, Arc<Steering>) {
+    let upstreams = vec![Upstream::for_all(server).unwrap()];
+    let config = Config::parse_bytes("gateway.yaml", yaml.as_bytes()).unwrap();
+    let config = Config { upstreams, listen: "127.0.0.1:0".parse().unwrap(), ..config };
+    let clock = Arc::new(|| 1_700_000_000_000);
+    let steering = Steering::new(config.clone(), Policy::default(), Arc::new(Silent), clock);
+    let steering = Arc::new(steering);
+    let governor: Arc<dyn Governor> = Arc::clone(&steering) as _;
+    (Gateway::governed(config, governor).await, steering)
+}
+
+pub(crate) fn body(format: Format, stream: bool) -> String {
     let tools = [ToolSpec {
         name: "read".to_owned(),
         description: "Reads.".to_owned(),
@@ -23,7 +35,7 @@ fn body(format: Format, stream: bool) -> String {
     String::from_utf8(format.body(&request)).unwrap()
 }
 
-const fn path(format: Format, stream: bool) -> &'static str {
+pub(crate) const fn path(format: Format, stream: bool) -> &'static str {
     match (format, stream) {
         (Format::OpenAiChat, _) => "/v1/chat/completions",
         (Format::OpenAiResponses, _) => "/v1/responses",
@@ -40,14 +52,7 @@ async fn the_client_gets_the_other_models_answer() {
         for stream in [false, true] {
             let replies = vec![Reply::status(529), Reply::text("Done."), Reply::status(400)];
             let server = ScriptedServer::start(replies).await.unwrap();
-            let upstreams = vec![Upstream::for_all(&server.base_url()).unwrap()];
-            let config = Config::parse_bytes("gateway.yaml", yaml.as_bytes()).unwrap();
-            let listen = "127.0.0.1:0".parse().unwrap();
-            let config = Config { upstreams, listen, ..config };
-            let clock = Arc::new(|| 1_700_000_000_000);
-            let steering =
-                Steering::new(config.clone(), Policy::default(), Arc::new(Silent), clock);
-            let gateway = Gateway::governed(config, Arc::new(steering)).await;
+            let (gateway, _) = steering(yaml, &server.base_url()).await;
             let url = format!("{}{}", gateway.url(), path(format, stream));
             let got = post(&url, &[], &body(format, stream)).await;
             assert_eq!((got.status, got.whole), (200, true), "{format} {stream} {}", got.text());

@@ -12,4 +12,5 @@ mod governed;
 mod life;
 mod limits;
 mod passing;
+mod paused;
 mod support;
