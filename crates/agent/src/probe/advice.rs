@@ -190,11 +190,11 @@ fn together(probe: &Probe, seen: &Seen<'_>) -> (ToolCalls, String) {
 
 /// Why calls that came are not relied on.
 fn not_reliable(probe: &Probe) -> String {
-    let first = probe.tries(Step::Call).next().map(calls::grade);
-    if first == Some(Grade::AsText) {
-        "a tool call came as text only".to_owned()
-    } else {
+    let grades: Vec<Grade> = probe.tries(Step::Call).map(calls::grade).collect();
+    if grades.iter().any(|grade| matches!(grade, Grade::Valid | Grade::Mended)) {
         "a valid tool call came only in the second try".to_owned()
+    } else {
+        "a tool call came as text only".to_owned()
     }
 }
 

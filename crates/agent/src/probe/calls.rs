@@ -155,7 +155,8 @@ fn tried(probe: &Probe, step: Step, about: (&'static str, &'static str)) -> Row 
     let Some((last, _)) = tries.last() else {
         return Row::new(about, "", Found::NotTold, &unasked(probe, "the probe had ended"));
     };
-    let best = tries.iter().position(|(_, grade)| grade.is_usable());
+    let as_call = tries.iter().position(|(_, grade)| matches!(grade, Grade::Valid | Grade::Mended));
+    let best = as_call.or_else(|| tries.iter().position(|(_, grade)| grade.is_usable()));
     let (heard, graded) = best.map_or(&tries[tries.len() - 1], |at| &tries[at]);
     let found = match (best, graded) {
         (Some(0), Grade::Valid) => Found::Yes,
@@ -164,7 +165,7 @@ fn tried(probe: &Probe, step: Step, about: (&'static str, &'static str)) -> Row 
         (None, _) => Found::No,
     };
     let count = match (best, tries.len()) {
-        (Some(0), _) | (_, 1) => String::new(),
+        (_, 1) => String::new(),
         (Some(at), count) => format!(" (try {} of {count})", at + 1),
         (None, count) => format!(" ({count} tries)"),
     };
