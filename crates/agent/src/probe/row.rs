@@ -76,7 +76,8 @@ impl Row {
 /// A text in one line without control characters, cut to length.
 pub(super) fn clean(text: &str, longest: usize) -> String {
     // Characters without a width can turn the direction of what follows.
-    let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let ranges = [('\u{200b}', '\u{200f}'), ('\u{202a}', '\u{202e}'), ('\u{2060}', '\u{206f}')];
+    let unseen = |c: char| ranges.iter().any(|(first, last)| (*first..=*last).contains(&c));
     let words = text.split(|c: char| c.is_whitespace() || c.is_control() || unseen(c));
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(longest) {
