@@ -1,7 +1,7 @@
 //! What a server and its model can really do: asked, not looked up (C7).
 //!
 //! A [`Probe`] says what is to be asked next and keeps what came; it is pure. [`conduct`] asks.
-//! The [`Report`] holds one [`Row`] per ability with what was sent and what came, and the profile that
+//! The [`Report`] holds one [`Row`] per ability with what was sent and came, and the profile that
 //! follows from it. Nothing is guessed: what was not seen is [`Found::NotTold`].
 
 mod advice;
