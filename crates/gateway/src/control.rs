@@ -21,8 +21,8 @@ pub enum Control {
     Pause,
     /// What waits goes on.
     Resume,
-    /// Other budgets for this session. If its answer was being forced or it was ended, the agent may
-    /// go on.
+    /// Other budgets for this session. If its answer was being forced or it was ended, the agent
+    /// may go on.
     Limits(Limits),
     /// The final answer is asked for.
     ForceSynthesis,

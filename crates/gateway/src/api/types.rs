@@ -24,8 +24,8 @@ pub struct SessionLine {
     pub session: String,
     /// `gateway` for one of a client of the gateway, `run` for one that Steersman drives.
     pub kind: String,
-    /// `open`, `paused`, `forced` while the final answer is asked for, `capped` after an answer of the
-    /// gateway's own; of a run how it ended.
+    /// `open`, `paused`, `forced` while the final answer is asked for, `capped` after an answer of
+    /// the gateway's own; of a run how it ended.
     pub state: String,
     /// The first line of the task.
     pub task: String,
@@ -126,7 +126,8 @@ pub struct Line {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
     /// What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
-    /// `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`; further kinds may come.
+    /// `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`;
+    /// further kinds may come.
     pub kind: String,
     /// What is told of it.
     pub entry: Value,

@@ -7,8 +7,8 @@ use crate::control::Control;
 use crate::govern::Course;
 use crate::record::{Entry, Opened};
 
-/// The state of a session that may go on. Others: `paused`, `forced` while the final answer is asked for,
-/// `capped` after an answer of the gateway's own.
+/// The state of a session that may go on. Others: `paused`, `forced` while the final answer is
+/// asked for, `capped` after an answer of the gateway's own.
 pub const STATE_OPEN: &str = "open";
 
 /// Most bytes of a text in lists.

@@ -252,7 +252,7 @@ impl<'a> Received<'a> {
     }
 
     /// The response that this request goes on from, whose items are not among
-    /// [`items`](Self::items). `None` if not sent, and in other formats than Responses.
+    /// [items](Self::item_count). `None` if not sent, and in other formats than Responses.
     #[must_use]
     pub fn previous_response_id(&self) -> Option<Cow<'a, str>> {
         self.text(Key::Previous)
