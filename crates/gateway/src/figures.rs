@@ -83,8 +83,19 @@ const TOKENS: Family = Family {
     labels: &["model", "direction"],
 };
 
+const COST: Family = Family {
+    name: "steersman_cost_nanodollars_total",
+    help: "Price of agents' turns by model, as far as it is known.",
+    labels: &["model"],
+};
+const UNPRICED: Family = Family {
+    name: "steersman_unpriced_replies_total",
+    help: "Answers to agents' turns whose price is not known, by model.",
+    labels: &["model"],
+};
+
 /// In the order in which they are shown.
-const FAMILIES: [&Family; 10] = [
+const FAMILIES: [&Family; 12] = [
     &REQUESTS,
     &DECISIONS,
     &COURSES,
@@ -95,6 +106,8 @@ const FAMILIES: [&Family; 10] = [
     &FAILED_OPEN,
     &CONTROLS,
     &TOKENS,
+    &COST,
+    &UNPRICED,
 ];
 
 #[derive(Debug, Default)]
@@ -168,6 +181,10 @@ impl Figures {
                 let usage = &replied.usage;
                 self.count(&TOKENS, &[&model, "input"], usage.input_tokens);
                 self.count(&TOKENS, &[&model, "output"], usage.output_tokens);
+                match replied.cost() {
+                    Some(cost) => self.count(&COST, &[&model], cost),
+                    None => self.count(&UNPRICED, &[&model], 1),
+                }
             }
             Entry::Rescued { .. } => self.count(&RESCUES, &[], 1),
             Entry::CallFailed { status, retry_ms, .. } => {

@@ -9,6 +9,7 @@ use steersman_engine::{Action, Decision, Timestamp};
 use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader};
 
 use crate::chain::Chain;
+use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
 use crate::seam::{EndOfAnswer, Next, Watch};
 use crate::sessions::{Shared, lock};
@@ -37,6 +38,9 @@ pub(crate) struct Following {
     /// Whether what is decided is done.
     pub(crate) acts: bool,
     pub(crate) begun_ms: u64,
+    pub(crate) prices: Prices,
+    /// The model that was asked for.
+    pub(crate) model: String,
 }
 
 /// How the answer comes.
@@ -110,9 +114,15 @@ impl Follow {
     }
 
     /// Tells the session, and says whether the answer is the end.
-    fn judge(&mut self, answer: &Answer) -> Option<Decision> {
+    fn judge(&mut self, answer: &mut Answer) -> Option<Decision> {
         let at_ms = (self.with.clock)();
-        self.tell(&Entry::Replied(Box::new(told(answer, at_ms - self.with.begun_ms.min(at_ms)))));
+        let answered = answer.model.as_deref().unwrap_or_default();
+        let cost = self.with.prices.cost(answered, &self.with.model, &answer.usage);
+        // The engine counts what is known.
+        answer.usage.cost_nanodollars = cost.unwrap_or_default();
+        let took_ms = at_ms - self.with.begun_ms.min(at_ms);
+        let replied = Replied { cost_nanodollars: cost, took_ms, ..told(answer) };
+        self.tell(&Entry::Replied(Box::new(replied)));
         let ends = answer.message.tool_calls().next().is_none();
         let mut session = lock(&self.with.session);
         let decision = session.replied(Timestamp(at_ms), answer);
@@ -269,7 +279,7 @@ impl Watch for Follow {
         let is_whole = how == EndOfAnswer::Whole;
         // A client may close as soon as it has seen the end mark; a server may break there.
         let answer = self.finish();
-        let Some(answer) = answer.filter(|_| is_whole) else {
+        let Some(mut answer) = answer.filter(|_| is_whole) else {
             self.broke_off(match how {
                 EndOfAnswer::Whole => "unreadable",
                 EndOfAnswer::Cut => "cut",
@@ -281,7 +291,7 @@ impl Watch for Follow {
             let had_answer = how == EndOfAnswer::Refused && self.rescues > 0;
             return if had_answer { Next::Finish(held) } else { Next::Done(held) };
         };
-        if let Some(decision) = self.judge(&answer)
+        if let Some(decision) = self.judge(&mut answer)
             && let Some(body) = self.again(answer, &decision)
         {
             self.go_on();
@@ -333,8 +343,8 @@ impl Watch for Follow {
             _ => false,
         };
         match self.finish().filter(|_| is_done) {
-            Some(answer) => {
-                self.judge(&answer);
+            Some(mut answer) => {
+                self.judge(&mut answer);
                 self.is_over = true;
                 self.keep();
             }
@@ -353,7 +363,7 @@ fn spliced(splice: &mut Splice, piece: &Bytes, out: &mut Vec<Bytes>) {
 }
 
 /// What the journal tells of an answer.
-fn told(answer: &Answer, took_ms: u64) -> Replied {
+fn told(answer: &Answer) -> Replied {
     let text = answer.message.text();
     Replied {
         text: text[..text.floor_char_boundary(MAX_TEXT)].to_owned(),
@@ -361,6 +371,6 @@ fn told(answer: &Answer, took_ms: u64) -> Replied {
         stop: answer.stop,
         usage: answer.usage.usage(),
         model: answer.model.clone().unwrap_or_default(),
-        took_ms,
+        ..Replied::default()
     }
 }

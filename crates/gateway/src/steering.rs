@@ -227,6 +227,8 @@ impl Steering {
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
+            prices: settings.config.prices.clone(),
+            model: turn.model.to_string(),
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
     }

@@ -7,8 +7,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use steersman_gateway::prices::Price;
 use steersman_gateway::{Config, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
 use steersman_wire::Format;
+
+fn price(model: &str, [input, cached, write, output]: [u64; 4]) -> Price {
+    Price {
+        model: model.to_owned(),
+        input_nanodollars: input,
+        cached_nanodollars: cached,
+        cache_write_nanodollars: write,
+        output_nanodollars: output,
+    }
+}
 
 fn parse(text: &str) -> Result<Config, String> {
     Config::parse_bytes("gateway.yaml", text.as_bytes()).map_err(|error| error.to_string())
@@ -51,6 +62,9 @@ rules:
   - {agent: a*, model: m*, key: k, session: s, mode: off}
 policy: patient
 fail: closed
+prices:
+  - {model: 'm-*', input: 3, cached: 0.3, cache_write: 3.75, output: 15}
+  - {model: '*', input: 0.075, output: 0}
 limits: {max_body_bytes: 2048, header_timeout_ms: 5, max_connections: 7}
 shutdown_grace_ms: 0
 state_dir: state
@@ -91,6 +105,11 @@ state_dir: state
         ],
         policy: some("patient"),
         fail: Fail::Closed,
+        prices: vec![
+            price("m-*", [3_000_000_000, 300_000_000, 3_750_000_000, 15_000_000_000]),
+            price("*", [75_000_000, 75_000_000, 75_000_000, 0]),
+        ]
+        .into(),
         limits: Limits {
             max_body_bytes: 2048,
             header_timeout: Duration::from_millis(5),
@@ -106,7 +125,7 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 11] = [
+    let cases: [(&str, &[&str]); 13] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
@@ -117,6 +136,11 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         ("limits:\n  max_connections: 0", &["gateway.yaml:2:20: error: limits.max_connections:"]),
         ("limits: {total_timeout: 1}", &["limits.total_timeout:", "total_timeout_ms"]),
+        ("prices:\n  - {model: m, input: 1}", &["prices[0]", "output"]),
+        (
+            "prices:\n  - {model: m, input: -1, output: 1}",
+            &["gateway.yaml:2:23: error: prices[0].input:", "0", "10000"],
+        ),
         ("upstreams: []", &["gateway.yaml:1:", "at least one"]),
         ("upstreams:\n  - {}", &["upstreams[0]", "base_url"]),
         (

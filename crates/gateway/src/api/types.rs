@@ -43,7 +43,7 @@ pub struct SessionLine {
     pub calls: u64,
     /// Tokens in and out; null if they are not known.
     pub tokens: Option<u64>,
-    /// The price in nano-dollars; null if it is not known.
+    /// The price in nano-dollars of the answers whose price is known; null if that is none.
     pub cost_nanodollars: Option<u64>,
     /// Entries of its journal.
     pub entries: u64,

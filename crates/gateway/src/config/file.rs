@@ -27,6 +27,9 @@ pub(super) struct GatewayFile {
     pub(super) policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default `open`.
     pub(super) fail: Option<Fail>,
+    /// What models cost, in US dollars per million tokens; the first price that matches holds.
+    /// Default: none, and costs are those that servers tell.
+    pub(super) prices: Vec<PriceFile>,
     /// What clients and model servers may take up, and how long they may take.
     pub(super) limits: LimitsFile,
     /// How long answers may go on after the gateway was told to end. Milliseconds. Default 30000.
@@ -128,6 +131,29 @@ pub struct Rule {
 }
 
 pub(super) type RuleFile = Rule;
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriceFile {
+    /// The model, as the server names it or as it was asked for; may hold `*` for any characters.
+    pub(super) model: String,
+    /// Of tokens sent.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) input: f64,
+    /// Of tokens sent that the server had in its cache. Default: as `input`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) cached: Option<f64>,
+    /// Of tokens sent that the server wrote into its cache, where it counts them apart. Default: as
+    /// `input`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) cache_write: Option<f64>,
+    /// Of tokens generated.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) output: f64,
+}
 
 /// What clients and model servers may take up.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

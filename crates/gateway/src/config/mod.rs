@@ -1,6 +1,7 @@
 //! The settings of a gateway: the file `gateway.yaml`. Every setting has a default.
 
 mod file;
+mod money;
 
 use std::fmt;
 use std::fs::File;
@@ -18,10 +19,12 @@ use steersman_wire::Format;
 pub use file::{Fail, Mode, Rule};
 use file::{GatewayFile, LimitsFile, UpstreamFile};
 
+use crate::prices::Prices;
+
 /// The largest file. Bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most upstreams, and most rules.
+/// Most upstreams, most rules, and most prices.
 const MAX_ITEMS: usize = 256;
 
 /// Where the gateway listens by default.
@@ -48,6 +51,8 @@ pub struct Config {
     pub policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default [`Fail::Open`].
     pub fail: Fail,
+    /// What models cost. At most 256 prices. Default: none.
+    pub prices: Prices,
     /// What clients and model servers may take up, and how long they may take.
     pub limits: Limits,
     /// How long answers may go on after the gateway was told to end. Default 30 seconds.
@@ -133,6 +138,7 @@ impl Default for Config {
             rules: Vec::new(),
             policy: None,
             fail: Fail::Open,
+            prices: Prices::default(),
             limits: Limits::default(),
             shutdown_grace: Duration::from_secs(30),
             state_dir: None,
@@ -268,6 +274,7 @@ impl Check<'_> {
             Some(list) => self.upstreams(list),
         };
         self.count("rules", file.rules.len());
+        self.count("prices", file.prices.len());
         if let Some(name) = &file.admin_token_env {
             self.variable(&["admin_token_env"], name);
         }
@@ -280,6 +287,7 @@ impl Check<'_> {
             rules: file.rules.clone(),
             policy: file.policy.clone(),
             fail: file.fail.unwrap_or(default.fail),
+            prices: file.prices.iter().map(money::price).collect::<Vec<_>>().into(),
             limits: Limits::of(&file.limits),
             shutdown_grace: grace.unwrap_or(default.shutdown_grace),
             state_dir: file.state_dir.as_ref().map(PathBuf::from),

@@ -193,6 +193,7 @@ async fn analytics_sum_journals_up() {
         "from_ms": hour, "requests": 2, "replies": 2, "rescues": 0, "failed_calls": 0,
         "decisions": {"nudge": 1, "continue": 1},
         "input_tokens": 200, "output_tokens": 20, "cost_nanodollars": 14,
+        "unpriced_replies": 0,
     });
     assert_eq!(buckets[0], first);
     let followed = json!([

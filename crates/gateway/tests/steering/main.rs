@@ -9,6 +9,7 @@
 mod helm;
 mod identity;
 mod looping;
+mod prices;
 mod rescue;
 mod restart;
 mod sim;

@@ -33,6 +33,10 @@ impl Kept {
         decisions.collect()
     }
 
+    pub(crate) fn entries(&self) -> Vec<(String, Entry)> {
+        self.entries.lock().unwrap().clone()
+    }
+
     /// The kinds of entries, by session.
     pub(crate) fn kinds(&self) -> Vec<(String, &'static str)> {
         let entries = self.entries.lock().unwrap();
@@ -83,10 +87,15 @@ static CLOCK: AtomicU64 = AtomicU64::new(1_700_000_000_000);
 
 /// A governor as `yaml` configures it, under the policy `default`.
 pub(crate) fn steering(yaml: &str, kept: &Arc<Kept>) -> Steering {
+    steering_under(yaml, Policy::default(), kept)
+}
+
+/// The same under another policy.
+pub(crate) fn steering_under(yaml: &str, policy: Policy, kept: &Arc<Kept>) -> Steering {
     let config = Config::parse_bytes("gateway.yaml", yaml.as_bytes()).unwrap();
     let clock = Arc::new(|| CLOCK.fetch_add(1, Ordering::SeqCst));
     let recorder: Arc<dyn Recorder> = Arc::clone(kept) as Arc<dyn Recorder>;
-    Steering::new(config, Policy::default(), recorder, clock)
+    Steering::new(config, policy, recorder, clock)
 }
 
 /// What became of a request.
