@@ -5,6 +5,7 @@ mod config;
 mod eval;
 mod graded;
 mod grid;
+mod keys;
 mod page;
 mod policy;
 mod prompt;
@@ -51,6 +52,8 @@ enum Verb {
     Sessions(sessions::SessionsArgs),
     /// Stand between agents and their model servers
     Serve(serve::ServeArgs),
+    /// Make, list and revoke the keys by which clients use the gateway
+    Keys(keys::KeysArgs),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args, cli.color),
         Verb::Sessions(args) => sessions::run(args, cli.color),
         Verb::Serve(args) => serve::run(&args),
+        Verb::Keys(args) => keys::run(&args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),

@@ -15,6 +15,7 @@ use tokio::time::{Duration, Instant};
 use crate::answer::{Refusal, keep_alive};
 use crate::config::{Config, Fail};
 use crate::headers;
+use crate::keys::{Key, forbidden};
 use crate::live::Live;
 use crate::question::{Asked, Question, Refused};
 use crate::receive::{Held, receive};
@@ -45,15 +46,27 @@ pub(crate) async fn pass(
     Ok(relay(answer, Watched::new(None), Vec::new(), patience))
 }
 
+/// Where a call comes from.
+pub(crate) struct Source {
+    /// The connection, counted from 1 since the start.
+    pub(crate) connection: u64,
+    /// The virtual key; `None` without one.
+    pub(crate) key: Option<Arc<Key>>,
+}
+
 /// Carries out a call of a model.
 pub(crate) async fn call(
     live: &Live,
     held: &Held,
-    connection: u64,
+    from: Source,
     (route, model): (Route<'_>, Model<'_>),
     (mut head, body): (request::Parts, Incoming),
 ) -> Result<Response<Body>, Refusal> {
     let (body, _share) = receive(body, &live.config.limits, held).await?;
+    if let Some(key) = &from.key {
+        key.check_model(model.format, &body, model.model)
+            .map_err(|why| forbidden(model.format, "model_not_allowed", why))?;
+    }
     let call = Call {
         format: model.format,
         session_prefix: route.session,
@@ -61,7 +74,8 @@ pub(crate) async fn call(
         model_in_path: model.model,
         stream_in_path: model.stream,
         body: &body,
-        connection,
+        key: from.key.as_ref().map_or("", |key| &key.name),
+        connection: from.connection,
         at_ms: now_ms(),
     };
     let Plan { act, headers: announced, watch } = plan(live, &call)?;
@@ -148,7 +162,7 @@ fn patience(question: &Question, config: &Config) -> Patience {
     }
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

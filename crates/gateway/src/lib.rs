@@ -19,6 +19,7 @@ pub mod govern;
 mod headers;
 pub mod identity;
 pub mod journal;
+pub mod keys;
 pub mod kind;
 mod live;
 pub mod mode;
@@ -36,7 +37,9 @@ mod socket;
 pub mod steering;
 mod watched;
 
-pub use config::{Config, ConfigError, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
+pub use config::{
+    Config, ConfigError, Fail, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
+};
 pub use live::StartError;
 pub use seam::{Act, Call, EndOfAnswer, Governor, Next, PassThrough, Plan, Watch};
 pub use server::{Ended, Handle, Server};

@@ -129,12 +129,16 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn no_count_is_too_large(counts in any::<[u64; 4]>(), prices in any::<[u64; 4]>()) {
             let [input, cached, write, output] = counts;
-            let most = input.max(1).saturating_add(output).saturating_mul(*prices.iter().max().unwrap());
+            let dearest = prices.iter().max().copied().unwrap();
+            let most = input.max(1).saturating_add(output).saturating_mul(dearest);
             prop_assert!(price("*", prices).cost(&used(input, cached, write, output)) <= most);
         }
     }

@@ -109,6 +109,8 @@ pub struct Opened {
     pub parent: Option<String>,
     /// The program.
     pub client: String,
+    /// The name of the virtual key; empty without one.
+    pub key: String,
     /// The model that was asked for.
     pub model: String,
     /// The wire format.
@@ -133,8 +135,8 @@ pub struct Replied {
     pub stop: Option<StopReason>,
     /// What it used.
     pub usage: Usage,
-    /// What it cost, in nano-dollars. `None`: not known, because there is no price for the model, or
-    /// the server did not say what was used.
+    /// What it cost, in nano-dollars. `None`: not known, because there is no price for the model,
+    /// or the server did not say what was used.
     pub cost_nanodollars: Option<u64>,
     /// The model that answered; empty if the server did not say.
     pub model: String,

@@ -24,6 +24,8 @@ pub struct Call<'a> {
     pub stream_in_path: bool,
     /// The whole body, as it came.
     pub body: &'a Bytes,
+    /// The name of the virtual key; empty without one.
+    pub key: &'a str,
     /// The connection it came on, counted from 1 since the start.
     pub connection: u64,
     /// When its body was whole. Milliseconds since 1970.

@@ -105,7 +105,7 @@ impl Steering {
             client,
             agent: client.name(),
             model: &model,
-            key: "",
+            key: call.key,
             session: named.as_ref().map_or("", |named| &named.name),
         };
         let mode = mode_of(&settings.config, &subject);
@@ -120,6 +120,7 @@ impl Steering {
     /// The turn's session, new or known.
     fn session_of(&self, turn: &Turn<'_>, policy: &Arc<Policy>) -> (Key, Shared) {
         let caller = Caller {
+            key: turn.call.key,
             named: turn.named.as_ref(),
             received: &turn.received,
             chain: &turn.chain,
@@ -155,6 +156,7 @@ impl Steering {
             source: named.map_or("chain", |named| named.source).to_owned(),
             parent: named.and_then(|named| named.parent.clone()),
             client: turn.client.name().to_owned(),
+            key: turn.call.key.to_owned(),
             model: turn.model.to_string(),
             format: turn.call.format.name().to_owned(),
             mode: name_of(turn.mode).to_owned(),
@@ -218,7 +220,7 @@ impl Steering {
         drop(session);
         let follow = Follow::new(Following {
             id,
-            scope: scope_of(turn.named.as_ref()),
+            scope: scope_of(turn.call.key, turn.named.as_ref()),
             session: shared,
             recorder: Arc::clone(&self.recorder),
             clock: Arc::clone(&self.clock),

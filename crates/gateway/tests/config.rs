@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use steersman_gateway::prices::Price;
-use steersman_gateway::{Config, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
+use steersman_gateway::{Config, Fail, Keys, Limits, Mode, Rule, Upstream, schema, schema_text};
 use steersman_wire::Format;
 
 fn price(model: &str, [input, cached, write, output]: [u64; 4]) -> Price {
@@ -51,6 +51,7 @@ fn everything_can_be_set() {
     let text = "\
 listen: 0.0.0.0:9000
 admin_token_env: ADMIN
+keys: required
 upstreams:
   - {name: local, base_url: 'http://localhost:8080/v1/', formats: [openai_chat, openai_responses]}
   - {base_url: 'https://a.example', formats: [anthropic], key_env: A_KEY}
@@ -105,6 +106,7 @@ state_dir: state
         ],
         policy: some("patient"),
         fail: Fail::Closed,
+        keys: Keys::Required,
         prices: vec![
             price("m-*", [3_000_000_000, 300_000_000, 3_750_000_000, 15_000_000_000]),
             price("*", [75_000_000, 75_000_000, 75_000_000, 0]),
@@ -125,15 +127,28 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 13] = [
+    let cases: [(&str, &[&str]); 16] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
         ("listen: example.org:1", &["gateway.yaml:1:9: error: listen:", "address and port"]),
         (
             "\nlisten: 0.0.0.0:1",
-            &["gateway.yaml:2:9: error: listen:", "admin_token_env: STEERSMAN_ADMIN_TOKEN"],
+            &[
+                "gateway.yaml:2:9: error: listen:",
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN`",
+                "`keys: required`",
+            ],
         ),
+        (
+            "listen: 0.0.0.0:1\nadmin_token_env: A",
+            &["gateway.yaml:1:9: error: listen:", "set `keys: required` (`steersman keys create"],
+        ),
+        (
+            "listen: 0.0.0.0:1\nkeys: required",
+            &["gateway.yaml:1:9: error: listen:", "set `admin_token_env: STEERSMAN_ADMIN_TOKEN`"],
+        ),
+        ("keys: on", &["gateway.yaml:1:7: error: keys:", "required", "optional", "off"]),
         ("limits:\n  max_connections: 0", &["gateway.yaml:2:20: error: limits.max_connections:"]),
         ("limits: {total_timeout: 1}", &["limits.total_timeout:", "total_timeout_ms"]),
         ("prices:\n  - {model: m, input: 1}", &["prices[0]", "output"]),

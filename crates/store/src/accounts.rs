@@ -22,7 +22,8 @@ pub struct KeyRecord {
     pub hash: [u8; 32],
     /// When it was made, in milliseconds since 1970.
     pub created_ms: u64,
-    /// From when on it does not hold any more, in milliseconds since 1970. `None`: it does not expire.
+    /// From when on it does not hold any more, in milliseconds since 1970. `None`: it does not
+    /// expire.
     pub expires_ms: Option<u64>,
     /// When it was revoked, in milliseconds since 1970. `None`: it was not.
     pub revoked_ms: Option<u64>,

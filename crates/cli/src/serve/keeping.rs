@@ -1,5 +1,6 @@
 //! What a gateway keeps and tells: the store, the journal, the governor over it, the API.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,9 +8,11 @@ use steersman_engine::Policy;
 use steersman_gateway::api::{Access, Api, Parts};
 use steersman_gateway::figures::{Counted, Figures, Timed};
 use steersman_gateway::journal::Journal;
+use steersman_gateway::keys::Ring;
 use steersman_gateway::record::SharedRecorder;
 use steersman_gateway::steering::{Clock, Steering};
 use steersman_gateway::{Config, Governor};
+use steersman_store::{Accounts, Store};
 
 use crate::run::{Place, StoreArgs};
 
@@ -19,6 +22,8 @@ pub(super) struct Keeping {
     pub(super) governor: Arc<dyn Governor>,
     /// Who answers for it.
     pub(super) api: Api,
+    /// Who may ask it.
+    pub(super) ring: Arc<Ring>,
     journal: Arc<Journal>,
 }
 
@@ -27,13 +32,18 @@ impl Keeping {
     ///
     /// # Errors
     /// The store cannot be used; the sentence says why.
-    pub(super) fn begin(
+    pub(super) async fn begin(
         config: &Config,
         policy: Policy,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
-        let place = Place::of(&StoreArgs { folder: config.state_dir.clone() })?;
-        let store = place.open()?;
+        // Where the other verbs look as well.
+        let named = || variable("STEERSMAN_STATE").filter(|folder| !folder.is_empty());
+        let folder = config.state_dir.clone().or_else(|| named().map(PathBuf::from));
+        let store = Arc::new(Place::of(&StoreArgs { folder })?.open_sqlite()?);
+        let ring = Ring::begin(Arc::clone(&store) as Arc<dyn Accounts>).await;
+        let ring = ring.map_err(|error| error.to_string())?;
+        let store: Arc<dyn Store> = store;
         let clock: Clock = Arc::new(now_ms);
         let journal = Arc::new(Journal::new(Arc::clone(&store), Arc::clone(&clock)));
         let figures = Arc::new(Figures::default());
@@ -53,7 +63,7 @@ impl Keeping {
             access: Access::new(config.listen.ip(), token),
             clock,
         });
-        Ok(Self { governor: Arc::new(Timed::new(figures, governor)), api, journal })
+        Ok(Self { governor: Arc::new(Timed::new(figures, governor)), api, ring, journal })
     }
 
     /// Writes what is not written yet. Takes as long as the disk does.

@@ -29,6 +29,8 @@ pub struct SessionLine {
     pub state: String,
     /// The first line of the task.
     pub task: String,
+    /// The name of the virtual key; null without one.
+    pub key: Option<String>,
     /// The client program; null if it is not known.
     pub agent: Option<String>,
     /// The model; null if it is not known.
@@ -188,6 +190,7 @@ impl From<Summary> for SessionLine {
             kind: kind.to_owned(),
             state: head.state,
             task: head.title,
+            key: head.extra.as_deref().and_then(key_of),
             agent: head.agent,
             model: head.model,
             created_ms: summary.created_ms,
@@ -199,6 +202,13 @@ impl From<Summary> for SessionLine {
             entries: summary.last_seq,
         }
     }
+}
+
+/// The key's name in what a head has beside its fields.
+fn key_of(extra: &str) -> Option<String> {
+    let extra: Value = serde_json::from_str(extra).ok()?;
+    let key = extra.get("key")?.as_str()?;
+    (!key.is_empty()).then(|| key.to_owned())
 }
 
 impl From<Stored> for Line {

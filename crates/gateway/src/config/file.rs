@@ -8,8 +8,8 @@ use steersman_wire::Format;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct GatewayFile {
-    /// Address and port to listen on. Anything but loopback needs `admin_token_env`. Default
-    /// 127.0.0.1:8700.
+    /// Address and port to listen on. Anything but loopback needs `admin_token_env` and
+    /// `keys: required`. Default 127.0.0.1:8700.
     pub(super) listen: Option<String>,
     /// The model servers; a call goes to the first that speaks its format. Default: the public
     /// ones of OpenAI, Anthropic and Google.
@@ -27,6 +27,9 @@ pub(super) struct GatewayFile {
     pub(super) policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default `open`.
     pub(super) fail: Option<Fail>,
+    /// Whether clients need virtual keys, which `steersman keys create` makes. Anything but
+    /// loopback needs `required`. Default `off`.
+    pub(super) keys: Option<Keys>,
     /// What models cost, in US dollars per million tokens; the first price that matches holds.
     /// Default: none, and costs are those that servers tell.
     pub(super) prices: Vec<PriceFile>,
@@ -104,6 +107,20 @@ pub enum Fail {
     Open,
     /// It is refused with status 500.
     Closed,
+}
+
+/// Whether clients need virtual keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Keys {
+    /// Every request needs one.
+    Required,
+    /// A request without one passes with the client's own key; one with a virtual key needs one
+    /// that holds.
+    Optional,
+    /// There are none; a request with one is refused, so that it does not go on.
+    #[default]
+    Off,
 }
 
 /// A mode for some calls. What is not given matches every call; texts may hold `*` for any

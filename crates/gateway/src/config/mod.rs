@@ -16,7 +16,7 @@ use steersman_config::{Finding, LoadError};
 use steersman_upstream::Endpoint;
 use steersman_wire::Format;
 
-pub use file::{Fail, Mode, Rule};
+pub use file::{Fail, Keys, Mode, Rule};
 use file::{GatewayFile, LimitsFile, UpstreamFile};
 
 use crate::prices::Prices;
@@ -51,6 +51,8 @@ pub struct Config {
     pub policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default [`Fail::Open`].
     pub fail: Fail,
+    /// Whether clients need virtual keys. Default [`Keys::Off`].
+    pub keys: Keys,
     /// What models cost. At most 256 prices. Default: none.
     pub prices: Prices,
     /// What clients and model servers may take up, and how long they may take.
@@ -138,6 +140,7 @@ impl Default for Config {
             rules: Vec::new(),
             policy: None,
             fail: Fail::Open,
+            keys: Keys::Off,
             prices: Prices::default(),
             limits: Limits::default(),
             shutdown_grace: Duration::from_secs(30),
@@ -226,15 +229,30 @@ impl Config {
     }
 
     /// Why this address may not be listened on: others than this machine could use the gateway,
-    /// and there is no admin token.
+    /// and there is no admin token, or no virtual key is needed.
     ///
     /// # Errors
     /// What to do about it.
     pub fn check_listen(&self) -> Result<(), String> {
-        if self.listen.ip().is_loopback() || self.admin_token_env.is_some() {
+        let (token, keys) = (self.admin_token_env.is_some(), self.keys == Keys::Required);
+        if self.listen.ip().is_loopback() || (token && keys) {
             return Ok(());
         }
-        Err(not_loopback(self.listen))
+        let missing = match (token, keys) {
+            (false, false) => {
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN` (the variable that holds a token) and \
+                 `keys: required`"
+            }
+            (false, true) => {
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN` (the variable that holds a token)"
+            }
+            _ => "`keys: required` (`steersman keys create NAME` makes keys)",
+        };
+        Err(format!(
+            "{} is not allowed: other machines could use the gateway; listen on 127.0.0.1, or \
+             set {missing} in the configuration",
+            self.listen
+        ))
     }
 
     /// The first server that speaks a format; `None` if none does.
@@ -242,14 +260,6 @@ impl Config {
     pub fn upstream(&self, format: Format) -> Option<&Upstream> {
         self.upstreams.iter().find(|upstream| upstream.formats.contains(&format))
     }
-}
-
-fn not_loopback(listen: SocketAddr) -> String {
-    format!(
-        "{listen} is not allowed: other machines could use the gateway, and there is no admin \
-         token; listen on 127.0.0.1, or name the variable that holds a token: \
-         `admin_token_env: STEERSMAN_ADMIN_TOKEN`"
-    )
 }
 
 /// The host and port of an address.
@@ -287,6 +297,7 @@ impl Check<'_> {
             rules: file.rules.clone(),
             policy: file.policy.clone(),
             fail: file.fail.unwrap_or(default.fail),
+            keys: file.keys.unwrap_or_default(),
             prices: file.prices.iter().map(money::price).collect::<Vec<_>>().into(),
             limits: Limits::of(&file.limits),
             shutdown_grace: grace.unwrap_or(default.shutdown_grace),

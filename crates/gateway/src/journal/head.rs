@@ -57,6 +57,7 @@ fn open(head: &mut Head, opened: &Opened) {
         "parent": opened.parent.as_deref().map(cut),
         "format": cut(&opened.format),
         "mode": cut(&opened.mode),
+        "key": cut(&opened.key),
     });
     head.extra = Some(extra.to_string());
 }

@@ -8,6 +8,7 @@
 
 mod faults;
 mod governed;
+mod keys;
 mod life;
 mod limits;
 mod passing;

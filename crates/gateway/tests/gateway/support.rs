@@ -50,6 +50,10 @@ impl Gateway {
     pub(crate) async fn governed(config: Config, governor: Arc<dyn Governor>) -> Self {
         let options = Options::default();
         let server = Server::bind(config, governor, &options, no_variable).await.unwrap();
+        Self::of(server)
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         let (address, handle) = (server.address(), server.handle());
         Self { address, handle, running: tokio::spawn(server.run()) }
     }

@@ -119,6 +119,8 @@ pub(crate) struct Client {
     pub(crate) renames: bool,
     /// Makes ids of calls unlike those of other clients.
     pub(crate) name: String,
+    /// The name of its virtual key; empty without one.
+    pub(crate) key: String,
     replies: u32,
 }
 
@@ -139,6 +141,7 @@ impl Client {
             at_ms: 1_700_000_000_000,
             renames: false,
             name: name.to_owned(),
+            key: String::new(),
             replies: 0,
         }
     }
@@ -146,6 +149,11 @@ impl Client {
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         let value = HeaderValue::from_str(value).unwrap();
         self.headers.insert(HeaderName::from_static(name), value);
+        self
+    }
+
+    pub(crate) fn with_key(mut self, key: &str) -> Self {
+        key.clone_into(&mut self.key);
         self
     }
 
@@ -171,6 +179,7 @@ impl Client {
             model_in_path: in_path.then_some("some-model"),
             stream_in_path: in_path && self.stream,
             body: &body,
+            key: &self.key,
             connection: 1,
             at_ms: self.at_ms,
         });

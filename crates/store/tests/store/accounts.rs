@@ -22,7 +22,7 @@ fn key(name: &str, hash: u8) -> KeyRecord {
         name: name.to_owned(),
         hash: [hash; 32],
         created_ms: u64::from(hash),
-        expires_ms: (hash % 2 == 0).then_some(u64::MAX),
+        expires_ms: hash.is_multiple_of(2).then_some(u64::MAX),
         revoked_ms: None,
         body: format!("{{\"n\":{hash}}}"),
     }

@@ -139,6 +139,19 @@ impl Format {
         out
     }
 
+    /// The status for a key that is missing or wrong, with an error of kind
+    /// [`ErrorKind::Authentication`]: the one after which clients do not send the request again.
+    ///
+    /// Claude Code sends a request again ten times after 401, and clients of Chat Completions after
+    /// 403.
+    #[must_use]
+    pub const fn key_status(self) -> u16 {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => 401,
+            Self::Anthropic | Self::Gemini => 403,
+        }
+    }
+
     /// The status that ends a run, with an error of kind [`ErrorKind::GatewayStop`]: each client
     /// sends nothing more after it and shows the message.
     #[must_use]
