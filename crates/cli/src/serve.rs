@@ -145,6 +145,7 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let server = Server::bind(config, governor, &Options::from_env(), variable).await;
     let server = server.map_err(|error| told(error.to_string()))?;
     let server = server.with_api(keeping.api.clone()).with_keys(Arc::clone(&keeping.ring));
+    let server = server.with_ledger(Arc::clone(&keeping.ledger));
     print(&greeting(server.address(), &upstreams))?;
     let handle = server.handle();
     let running = tokio::spawn(server.run());

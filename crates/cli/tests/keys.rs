@@ -63,11 +63,27 @@ fn keys_are_made_listed_and_revoked() {
         "",
         "The key `ci` is revoked; a gateway that runs knows within a second.",
     );
+    check(
+        &["create", "bob", "--cost-per-day", "2.50", "--tokens", "1000", "--calls-per-day", "7"],
+        0,
+        key,
+        "The key `bob` holds until it is revoked: all models, $9.99 a day, 9 calls a day, \
+         9999 tokens in all.\n\
+         It is shown this once; state/sessions.db keeps its hash. Clients send it in the place of \
+         their API key.",
+    );
+    check(
+        &["revoke", "bob"],
+        0,
+        "",
+        "The key `bob` is revoked; a gateway that runs knows within a second.",
+    );
     check(&["revoke", "ci"], 0, "", "The key `ci` was revoked already: 9999-99-99 99:99:99 UTC.");
     check(
         &["list"],
         0,
         "key    standing  made (UTC)           until (UTC)          for\n\
+         bob    revoked   9999-99-99 99:99:99  9999-99-99 99:99:99  all models, $9.99 a day, 9 calls a day, 9999 tokens in all\n\
          ci     revoked   9999-99-99 99:99:99  9999-99-99 99:99:99  claude-*, small, any path\n\
          alice  holds     9999-99-99 99:99:99                       all models",
         "",
@@ -78,8 +94,13 @@ fn keys_are_made_listed_and_revoked() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(lines[0]["standing"], "revoked");
-    assert_eq!(lines[0]["grant"]["models"], serde_json::json!(["claude-*", "small"]));
-    assert_eq!((&lines[1]["key"], &lines[1]["expires_ms"]), (&"alice".into(), &Value::Null));
+    let budgets = serde_json::json!({
+        "per_day": {"cost_nanodollars": 2_500_000_000_u64, "calls": 7},
+        "in_all": {"tokens": 1000},
+    });
+    assert_eq!(lines[0]["grant"]["budgets"], budgets);
+    assert_eq!(lines[1]["grant"]["models"], serde_json::json!(["claude-*", "small"]));
+    assert_eq!((&lines[2]["key"], &lines[2]["expires_ms"]), (&"alice".into(), &Value::Null));
     check(
         &["create", "ci"],
         1,
@@ -95,6 +116,7 @@ fn what_is_wrong_is_told_and_nothing_is_made() {
     for (args, code, message) in [
         (["create", "a b", "--models", "m"], 1, "1 to 64 letters, digits, `-`, `.`, `_`"),
         (["create", "a", "--models", ""], 2, "the name of a model has 1 to 200 bytes"),
+        (["create", "a", "--cost", "0"], 2, "a limit is more than 0"),
         (["create", "a", "--expires", "soon"], 2, "allowed are 90m, 12h, 30d, 8w, or a day"),
         (["create", "a", "--expires", "2001-01-01"], 1, "is over already"),
         (["revoke", "a", "--state", "none"], 1, "none/sessions.db does not exist"),

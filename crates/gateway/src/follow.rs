@@ -1,13 +1,15 @@
 //! Follows one answer from the model's server to the client.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use steersman_engine::{Action, Decision, Timestamp};
-use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader};
+use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader, Tokens};
 
+use crate::budget::{Ticket, usage_of};
 use crate::chain::Chain;
 use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
@@ -41,6 +43,8 @@ pub(crate) struct Following {
     pub(crate) prices: Prices,
     /// The model that was asked for.
     pub(crate) model: String,
+    /// What it is charged to.
+    pub(crate) ticket: Option<Arc<Ticket>>,
 }
 
 /// How the answer comes.
@@ -64,6 +68,8 @@ pub(crate) struct Follow {
     first: Option<Vec<u8>>,
     said: Vec<(Message, String)>,
     is_over: bool,
+    /// What an answer that cannot be read to its end has told of its use, and its model.
+    partial: (Tokens, String),
 }
 
 impl Follow {
@@ -76,6 +82,7 @@ impl Follow {
             first: None,
             said: Vec::new(),
             is_over: false,
+            partial: Default::default(),
         }
     }
 
@@ -85,13 +92,22 @@ impl Follow {
 
     /// The answer that has come to its end, as far as it can be read.
     fn finish(&mut self) -> Option<Answer> {
-        match &mut self.reading {
-            Reading::Not => None,
-            Reading::Stream { reader, .. } => reader.take()?.finish().ok(),
+        let read = match &mut self.reading {
+            Reading::Not => return None,
+            Reading::Stream { reader, .. } => reader.take()?.finish(),
             Reading::Whole { held, .. } => {
                 let body = held.concat();
-                self.with.format.answer(&body).ok()
+                self.with.format.answer(&body)
             }
+        };
+        read.map_err(|error| self.partial = usage_of(Err(error))).ok()
+    }
+
+    /// Charges what an answer that broke off has told.
+    fn charge_partial(&mut self) {
+        let (used, model) = std::mem::take(&mut self.partial);
+        if let Some(ticket) = &self.with.ticket {
+            ticket.charge(&used, self.with.prices.cost(&model, &self.with.model, &used));
         }
     }
 
@@ -118,6 +134,9 @@ impl Follow {
         let at_ms = (self.with.clock)();
         let answered = answer.model.as_deref().unwrap_or_default();
         let cost = self.with.prices.cost(answered, &self.with.model, &answer.usage);
+        if let Some(ticket) = &self.with.ticket {
+            ticket.charge(&answer.usage, cost);
+        }
         // The engine counts what is known.
         answer.usage.cost_nanodollars = cost.unwrap_or_default();
         let took_ms = at_ms - self.with.begun_ms.min(at_ms);
@@ -211,6 +230,10 @@ impl Follow {
 
     fn broke_off(&mut self, how: &str) {
         self.is_over = true;
+        // A refusal of what was asked again is no answer, and nothing was used.
+        if how != "refused" {
+            self.charge_partial();
+        }
         lock(&self.with.session).memory.in_flight = false;
         self.tell(&Entry::BrokeOff { how: how.to_owned() });
         self.keep();
@@ -223,6 +246,9 @@ impl Watch for Follow {
             // A refusal was told already; what it says is the client's to read.
             self.is_over = true;
             return;
+        }
+        if let Some(ticket) = &self.with.ticket {
+            ticket.begin();
         }
         if headers.contains_key(CONTENT_ENCODING) {
             return;
@@ -245,7 +271,8 @@ impl Watch for Follow {
             Reading::Not => out.push(piece),
             Reading::Stream { reader, splice } => {
                 // A stream that cannot be read is not ours to judge: it passes.
-                if reader.as_mut().is_some_and(|reader| reader.push(&piece).is_err()) {
+                if let Some(Err(error)) = reader.as_mut().map(|reader| reader.push(&piece)) {
+                    self.partial = usage_of(Err(error));
                     *reader = None;
                 }
                 match splice {
@@ -279,6 +306,9 @@ impl Watch for Follow {
         let is_whole = how == EndOfAnswer::Whole;
         // A client may close as soon as it has seen the end mark; a server may break there.
         let answer = self.finish();
+        if let Some(answer) = answer.as_ref().filter(|_| !is_whole) {
+            self.partial = (answer.usage, answer.model.clone().unwrap_or_default());
+        }
         let Some(mut answer) = answer.filter(|_| is_whole) else {
             self.broke_off(match how {
                 EndOfAnswer::Whole => "unreadable",
@@ -342,13 +372,17 @@ impl Watch for Follow {
             Reading::Stream { reader: Some(reader), .. } => reader.is_done(),
             _ => false,
         };
-        match self.finish().filter(|_| is_done) {
-            Some(mut answer) => {
+        match self.finish() {
+            Some(mut answer) if is_done => {
                 self.judge(&mut answer);
                 self.is_over = true;
                 self.keep();
             }
-            None => self.broke_off("client_left"),
+            unread => {
+                self.partial =
+                    unread.map_or(std::mem::take(&mut self.partial), |answer| usage_of(Ok(answer)));
+                self.broke_off("client_left");
+            }
         }
     }
 }

@@ -9,10 +9,11 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode, request, response};
 use hyper::body::{Body as _, Incoming};
 use steersman_upstream::Outgoing;
-use steersman_wire::Format;
+use steersman_wire::{ErrorKind, Format};
 use tokio::time::{Duration, Instant};
 
 use crate::answer::{Refusal, keep_alive};
+use crate::budget::{Ledger, Meter, Ticket};
 use crate::config::{Config, Fail};
 use crate::headers;
 use crate::keys::{Key, forbidden};
@@ -21,7 +22,8 @@ use crate::question::{Asked, Question, Refused};
 use crate::receive::{Held, receive};
 use crate::relay::{Again, Body, Patience, Relay};
 use crate::route::{Asked as Model, Route};
-use crate::seam::{Act, Call, Plan};
+use crate::seam::{Act, Call, Plan, Watch};
+use crate::steering::header;
 use crate::watched::Watched;
 
 /// Says that the gateway failed over a request and let it pass.
@@ -47,18 +49,36 @@ pub(crate) async fn pass(
 }
 
 /// Where a call comes from.
-pub(crate) struct Source {
+pub(crate) struct Source<'a> {
     /// The connection, counted from 1 since the start.
     pub(crate) connection: u64,
     /// The virtual key; `None` without one.
     pub(crate) key: Option<Arc<Key>>,
+    /// Who counts; `None`: nobody.
+    pub(crate) ledger: Option<&'a Arc<Ledger>>,
+}
+
+impl Source<'_> {
+    /// What a call is charged to; `None`: nobody needs to know.
+    fn ticket(&self, config: &Config, format: Format) -> Result<Option<Arc<Ticket>>, Refusal> {
+        let Some(ledger) = self.ledger else { return Ok(None) };
+        if self.key.is_none() && config.budgets.is_none() {
+            return Ok(None);
+        }
+        let key = self.key.as_deref();
+        let admitted = ledger.admit(key, &config.budgets, config.soft_percent);
+        admitted.map(Some).map_err(|why| {
+            let (status, kind) = (format.stop_status(), ErrorKind::GatewayStop);
+            Refusal::final_of(status, "budget_used_up", kind, why)
+        })
+    }
 }
 
 /// Carries out a call of a model.
 pub(crate) async fn call(
     live: &Live,
     held: &Held,
-    from: Source,
+    from: Source<'_>,
     (route, model): (Route<'_>, Model<'_>),
     (mut head, body): (request::Parts, Incoming),
 ) -> Result<Response<Body>, Refusal> {
@@ -67,6 +87,7 @@ pub(crate) async fn call(
         key.check_model(model.format, &body, model.model)
             .map_err(|why| forbidden(model.format, "model_not_allowed", why))?;
     }
+    let ticket = from.ticket(&live.config, model.format)?;
     let call = Call {
         format: model.format,
         session_prefix: route.session,
@@ -75,11 +96,19 @@ pub(crate) async fn call(
         stream_in_path: model.stream,
         body: &body,
         key: from.key.as_ref().map_or("", |key| &key.name),
+        ticket: ticket.as_ref(),
         connection: from.connection,
         at_ms: now_ms(),
     };
-    let Plan { act, headers: announced, watch } = plan(live, &call)?;
-    let watched = Watched::new(watch);
+    let Plan { act, headers: mut announced, watch } = plan(live, &call)?;
+    if let Some(soft) = ticket.as_ref().and_then(|ticket| ticket.soft()) {
+        announced.push(header("x-steersman-budget", soft));
+    }
+    let watched = Watched::new(watch.or_else(|| {
+        let asked = model.model.unwrap_or_default();
+        let meter = Meter::new(ticket?, live.config.prices.clone(), asked, model.format);
+        Some(Box::new(meter) as Box<dyn Watch>)
+    }));
     let (body, touched) = match act {
         Act::Forward => (body, false),
         Act::ForwardBody(body) => (body, true),

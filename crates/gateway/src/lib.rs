@@ -8,6 +8,7 @@
 mod alarm;
 mod answer;
 pub mod api;
+pub mod budget;
 pub mod chain;
 pub mod client;
 pub mod config;

@@ -1,12 +1,15 @@
 //! The seam between what moves bytes and what decides: a [`Governor`] is asked once per model
 //! call, and a [`Watch`] of its making follows the answer.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use steersman_wire::Format;
 
 use crate::Config;
+use crate::budget::Ticket;
 
 /// What is known of a model call before it is forwarded.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +29,9 @@ pub struct Call<'a> {
     pub body: &'a Bytes,
     /// The name of the virtual key; empty without one.
     pub key: &'a str,
+    /// What it is charged to; `None`: nobody counts. A watch of the governor's says what an answer
+    /// used; without a watch that is read along.
+    pub ticket: Option<&'a Arc<Ticket>>,
     /// The connection it came on, counted from 1 since the start.
     pub connection: u64,
     /// When its body was whole. Milliseconds since 1970.

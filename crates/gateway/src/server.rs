@@ -19,6 +19,7 @@ use tokio::time::{Duration, sleep};
 
 use crate::answer::{Refusal, health};
 use crate::api::{Api, is_ours};
+use crate::budget::Ledger;
 use crate::config::{Config, Limits};
 use crate::forward::{self, Source, now_ms};
 use crate::keys::{Ring, admit};
@@ -72,6 +73,8 @@ struct Shared {
     api: OnceLock<Api>,
     /// Not set: no virtual key is known.
     ring: OnceLock<Arc<Ring>>,
+    /// Not set: nobody counts what is used.
+    ledger: OnceLock<Arc<Ledger>>,
     stage: watch::Sender<Stage>,
     connections: Arc<Semaphore>,
     held: Held,
@@ -118,6 +121,7 @@ impl Server {
             live: RwLock::new(Arc::new(live)),
             api: OnceLock::new(),
             ring: OnceLock::new(),
+            ledger: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
             connections: Arc::new(Semaphore::new(connections)),
             held: Held::default(),
@@ -139,6 +143,13 @@ impl Server {
     #[must_use]
     pub fn with_keys(self, ring: Arc<Ring>) -> Self {
         let _ = self.shared.ring.set(ring);
+        self
+    }
+
+    /// Holds calls to budgets, and counts what they use. The first ledger holds.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Arc<Ledger>) -> Self {
+        let _ = self.shared.ledger.set(ledger);
         self
     }
 
@@ -309,17 +320,21 @@ async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Re
     let Some(api) = shared.api.get() else {
         return answer(shared, number, request).await.1;
     };
+    let figures = api.figures();
     if is_ours(request.uri().path()) {
         return api.answer(request).await.map(Body::whole);
     }
     let (format, response) = answer(shared, number, request).await;
+    let headers = response.headers();
+    if let Some(why) = headers.get("x-steersman-error").and_then(|why| why.to_str().ok()) {
+        figures.refused(why);
+    }
     if let Some(format) = format {
-        let headers = response.headers();
         let is_turn = headers.contains_key("x-steersman-session");
         let kind = if is_turn { "turn" } else { "other" };
-        api.figures().answered(format.name(), kind, response.status());
+        figures.answered(format.name(), kind, response.status());
         if headers.contains_key("x-steersman-failed") {
-            api.figures().failed_open();
+            figures.failed_open();
         }
     }
     response
@@ -361,7 +376,7 @@ async fn answer(
             Err(refusal)
         }
         (Ok(key), Target::Model(model)) => {
-            let from = Source { connection: number, key };
+            let from = Source { connection: number, key, ledger: shared.ledger.get() };
             forward::call(&live, &shared.held, from, (route, model), (head, body)).await
         }
         (Ok(_), _) => forward::pass(&live, route, format, head, body).await,

@@ -196,6 +196,11 @@ impl Steering {
                 template: intervention.template.clone(),
             }));
         }
+        // Work that has begun is brought to an answer; a task that begins is not ended unheard.
+        let soft = turn.call.ticket.and_then(|ticket| ticket.soft());
+        if let Some(why) = soft.filter(|_| governs && !resent && decision.is_some()) {
+            said.extend(session.wind_up(&turn.chain, why));
+        }
         let course = session.steer(acted, &turn.chain, resent);
         said.iter().for_each(&tell);
         tell(&Entry::Steered { course: course.clone() });
@@ -231,6 +236,7 @@ impl Steering {
             begun_ms: at_ms,
             prices: settings.config.prices.clone(),
             model: turn.model.to_string(),
+            ticket: turn.call.ticket.cloned(),
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
     }

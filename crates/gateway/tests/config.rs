@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use steersman_gateway::budget::{Budget, Budgets};
 use steersman_gateway::prices::Price;
 use steersman_gateway::{Config, Fail, Keys, Limits, Mode, Rule, Upstream, schema, schema_text};
 use steersman_wire::Format;
@@ -66,6 +67,7 @@ fail: closed
 prices:
   - {model: 'm-*', input: 3, cached: 0.3, cache_write: 3.75, output: 15}
   - {model: '*', input: 0.075, output: 0}
+budgets: {per_day: {tokens: 7, cost: 2.5, calls: 3}, in_all: {calls: 9}, soft_share: 0.5}
 limits: {max_body_bytes: 2048, header_timeout_ms: 5, max_connections: 7}
 shutdown_grace_ms: 0
 state_dir: state
@@ -112,6 +114,15 @@ state_dir: state
             price("*", [75_000_000, 75_000_000, 75_000_000, 0]),
         ]
         .into(),
+        budgets: Budgets {
+            per_day: Budget {
+                tokens: Some(7),
+                cost_nanodollars: Some(2_500_000_000),
+                calls: Some(3),
+            },
+            in_all: Budget { calls: Some(9), ..Budget::default() },
+        },
+        soft_percent: 50,
         limits: Limits {
             max_body_bytes: 2048,
             header_timeout: Duration::from_millis(5),
@@ -127,7 +138,7 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 17] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
@@ -148,6 +159,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "listen: 0.0.0.0:1\nkeys: required",
             &["gateway.yaml:1:9: error: listen:", "set `admin_token_env: STEERSMAN_ADMIN_TOKEN`"],
         ),
+        ("budgets: {per_day: {tokens: 0}}", &["budgets.per_day.tokens:", "1"]),
         ("keys: on", &["gateway.yaml:1:7: error: keys:", "required", "optional", "off"]),
         ("limits:\n  max_connections: 0", &["gateway.yaml:2:20: error: limits.max_connections:"]),
         ("limits: {total_timeout: 1}", &["limits.total_timeout:", "total_timeout_ms"]),

@@ -1,6 +1,7 @@
 //! Arguments of `steersman keys`.
 
 use clap::{Args, Subcommand};
+use steersman_gateway::budget::{Budget, Budgets};
 use steersman_gateway::keys::{Grant, MAX_MODELS};
 
 use super::moment::{Expiry, expiry};
@@ -11,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   steersman keys create alice
   steersman keys create ci --models 'claude-haiku-*,gpt-*-mini' --expires 30d
+  steersman keys create bob --cost-per-day 5 --tokens 2000000
   steersman keys list
   steersman keys revoke ci
 
@@ -53,6 +55,45 @@ pub(super) struct CreateArgs {
     any_path: bool,
     #[command(flatten)]
     pub(super) store: StoreArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// What may be used under the key; a limit that is not given is none.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArgs {
+    /// Tokens sent and generated from midnight to midnight, UTC
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens_per_day: Option<u64>,
+    /// US dollars from midnight to midnight, UTC; needs `prices` in gateway.yaml
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    cost_per_day: Option<u64>,
+    /// Calls of models from midnight to midnight, UTC
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    calls_per_day: Option<u64>,
+    /// Tokens sent and generated, in all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: Option<u64>,
+    /// US dollars, in all; needs `prices` in gateway.yaml
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    cost: Option<u64>,
+    /// Calls of models, in all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    calls: Option<u64>,
+}
+
+impl LimitArgs {
+    const fn budgets(&self) -> Budgets {
+        Budgets {
+            per_day: Budget {
+                tokens: self.tokens_per_day,
+                cost_nanodollars: self.cost_per_day,
+                calls: self.calls_per_day,
+            },
+            in_all: Budget { tokens: self.tokens, cost_nanodollars: self.cost, calls: self.calls },
+        }
+    }
 }
 
 impl CreateArgs {
@@ -65,7 +106,8 @@ impl CreateArgs {
         if count > MAX_MODELS {
             return Err(format!("{count} models are too many: at most {MAX_MODELS}"));
         }
-        Ok(Grant { models: self.models.clone(), any_path: self.any_path })
+        let budgets = self.limits.budgets();
+        Ok(Grant { models: self.models.clone(), any_path: self.any_path, budgets })
     }
 }
 
@@ -92,4 +134,39 @@ fn model(text: &str) -> Result<String, String> {
         return Err("the name of a model has 1 to 200 bytes".to_owned());
     }
     Ok(text.to_owned())
+}
+
+/// Dollars as nano-dollars.
+fn dollars(text: &str) -> Result<u64, String> {
+    let allowed = || "allowed are dollars as 5 or 0.25, with at most 9 digits behind it".to_owned();
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 9 || rest.len() > 9 || !digits(whole) || !digits(rest) {
+        return Err(allowed());
+    }
+    let nanodollars: u64 = format!("{whole}{rest:0<9}").parse().map_err(|_| allowed())?;
+    if nanodollars == 0 { Err("a limit is more than 0".to_owned()) } else { Ok(nanodollars) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dollars;
+
+    #[test]
+    fn dollars_are_read_to_the_last_digit() {
+        for (text, expected) in [
+            ("5", Some(5_000_000_000)),
+            ("0.25", Some(250_000_000)),
+            ("999999999.999999999", Some(999_999_999_999_999_999)),
+            ("0", None),
+            ("0.0000000001", None),
+            ("1e3", None),
+            ("-1", None),
+            (".5", None),
+            ("1.2.3", None),
+            ("", None),
+        ] {
+            assert_eq!(dollars(text).ok(), expected, "{text}");
+        }
+    }
 }

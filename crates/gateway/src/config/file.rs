@@ -33,6 +33,8 @@ pub(super) struct GatewayFile {
     /// What models cost, in US dollars per million tokens; the first price that matches holds.
     /// Default: none, and costs are those that servers tell.
     pub(super) prices: Vec<PriceFile>,
+    /// What may be used under all keys and without one together. Default: no limit.
+    pub(super) budgets: BudgetsFile,
     /// What clients and model servers may take up, and how long they may take.
     pub(super) limits: LimitsFile,
     /// How long answers may go on after the gateway was told to end. Milliseconds. Default 30000.
@@ -170,6 +172,35 @@ pub(super) struct PriceFile {
     /// Of tokens generated.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub(super) output: f64,
+}
+
+/// What may be used of the whole gateway.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BudgetsFile {
+    /// From midnight to midnight, UTC.
+    pub(super) per_day: BudgetFile,
+    /// Without an end.
+    pub(super) in_all: BudgetFile,
+    /// From which part of a budget on, of a key's as well, agents that are governed are made to give
+    /// their answers. Default 0.9.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub(super) soft_share: Option<f64>,
+}
+
+/// What may be used; what is not given has no limit.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BudgetFile {
+    /// Tokens sent and generated.
+    #[schemars(range(min = 1))]
+    pub(super) tokens: Option<u64>,
+    /// US dollars. Calls whose price is not known use none.
+    #[schemars(range(min = 0.000_001, max = 1_000_000_000.0))]
+    pub(super) cost: Option<f64>,
+    /// Calls that a model's server took.
+    #[schemars(range(min = 1))]
+    pub(super) calls: Option<u64>,
 }
 
 /// What clients and model servers may take up.

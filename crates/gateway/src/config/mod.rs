@@ -19,6 +19,7 @@ use steersman_wire::Format;
 pub use file::{Fail, Keys, Mode, Rule};
 use file::{GatewayFile, LimitsFile, UpstreamFile};
 
+use crate::budget::Budgets;
 use crate::prices::Prices;
 
 /// The largest file. Bytes.
@@ -55,6 +56,10 @@ pub struct Config {
     pub keys: Keys,
     /// What models cost. At most 256 prices. Default: none.
     pub prices: Prices,
+    /// What may be used of the whole gateway. Default: no limit.
+    pub budgets: Budgets,
+    /// From which percentage of a budget on answers are forced. 1 to 100. Default 90.
+    pub soft_percent: u64,
     /// What clients and model servers may take up, and how long they may take.
     pub limits: Limits,
     /// How long answers may go on after the gateway was told to end. Default 30 seconds.
@@ -142,6 +147,8 @@ impl Default for Config {
             fail: Fail::Open,
             keys: Keys::Off,
             prices: Prices::default(),
+            budgets: Budgets::default(),
+            soft_percent: money::SOFT_PERCENT,
             limits: Limits::default(),
             shutdown_grace: Duration::from_secs(30),
             state_dir: None,
@@ -288,6 +295,7 @@ impl Check<'_> {
         if let Some(name) = &file.admin_token_env {
             self.variable(&["admin_token_env"], name);
         }
+        let (budgets, soft_percent) = money::budgets(&file.budgets);
         let grace = file.shutdown_grace_ms.map(Duration::from_millis);
         let config = Config {
             listen: self.listen(file.listen.as_deref()),
@@ -299,6 +307,8 @@ impl Check<'_> {
             fail: file.fail.unwrap_or(default.fail),
             keys: file.keys.unwrap_or_default(),
             prices: file.prices.iter().map(money::price).collect::<Vec<_>>().into(),
+            budgets,
+            soft_percent,
             limits: Limits::of(&file.limits),
             shutdown_grace: grace.unwrap_or(default.shutdown_grace),
             state_dir: file.state_dir.as_ref().map(PathBuf::from),

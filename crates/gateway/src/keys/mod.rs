@@ -19,6 +19,7 @@ pub use ring::{LOOK, MISS_PAUSE, Ring};
 pub use secret::{KeyHash, NoRandomness, PREFIX, Secret};
 
 use crate::api::decode;
+use crate::budget::Budgets;
 
 /// Most names of models in a grant.
 pub const MAX_MODELS: usize = 64;
@@ -35,6 +36,9 @@ pub struct Grant {
     /// called and listed, and tokens be counted: nothing else is held to any limit.
     #[serde(skip_serializing_if = "is_false")]
     pub any_path: bool,
+    /// What may be used under it. Default: no limit.
+    #[serde(skip_serializing_if = "Budgets::is_none")]
+    pub budgets: Budgets,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -144,7 +144,7 @@ async fn who_may_not_come_in_is_told_in_the_clients_own_words() {
     let unknown = Secret::make().unwrap().reveal().to_owned();
     let kinds = [
         (401, json!("invalid_api_key")),
-        (401, json!("invalid_api_key")),
+        (400, json!("invalid_api_key")),
         (403, json!("authentication_error")),
         (403, json!("UNAUTHENTICATED")),
     ];

@@ -162,6 +162,12 @@ pub(crate) async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
+/// Sends bytes, reads until a text has come, and leaves.
+pub(crate) async fn raw_until(gateway: &Gateway, bytes: &str, text: &str) {
+    let mut stream = gateway.raw(bytes.as_bytes()).await;
+    read_until(&mut stream, text).await;
+}
+
 /// A server that reads the head of one request, answers with bytes, and ends the connection; what
 /// it read comes out.
 pub(crate) async fn one_answer(answer: &'static [u8]) -> (String, JoinHandle<String>) {

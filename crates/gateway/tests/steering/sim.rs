@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 use steersman_engine::{Decision, Policy, StopReason};
+use steersman_gateway::budget::Ticket;
 use steersman_gateway::config::Config;
 use steersman_gateway::record::{Entry, Recorder, Standing};
 use steersman_gateway::seam::{Act, Call, EndOfAnswer, Governor, Next, Plan, Watch};
@@ -121,6 +122,8 @@ pub(crate) struct Client {
     pub(crate) name: String,
     /// The name of its virtual key; empty without one.
     pub(crate) key: String,
+    /// What its calls are charged to.
+    pub(crate) ticket: Option<Arc<Ticket>>,
     replies: u32,
 }
 
@@ -142,6 +145,7 @@ impl Client {
             renames: false,
             name: name.to_owned(),
             key: String::new(),
+            ticket: None,
             replies: 0,
         }
     }
@@ -180,6 +184,7 @@ impl Client {
             stream_in_path: in_path && self.stream,
             body: &body,
             key: &self.key,
+            ticket: self.ticket.as_ref(),
             connection: 1,
             at_ms: self.at_ms,
         });

@@ -142,12 +142,13 @@ impl Format {
     /// The status for a key that is missing or wrong, with an error of kind
     /// [`ErrorKind::Authentication`]: the one after which clients do not send the request again.
     ///
-    /// Claude Code sends a request again ten times after 401, and clients of Chat Completions after
-    /// 403.
+    /// Claude Code sends a request ten more times after 401, Codex five more times after 401 and
+    /// 403, and clients of Chat Completions ten more times after 403.
     #[must_use]
     pub const fn key_status(self) -> u16 {
         match self {
-            Self::OpenAiChat | Self::OpenAiResponses => 401,
+            Self::OpenAiChat => 401,
+            Self::OpenAiResponses => 400,
             Self::Anthropic | Self::Gemini => 403,
         }
     }
