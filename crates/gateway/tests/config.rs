@@ -47,6 +47,27 @@ fn every_setting_has_a_default() {
     assert_eq!(parse("mode: off").unwrap().unknown_clients, Mode::Off);
 }
 
+/// The upstreams of the case in which everything is set.
+fn upstreams() -> Vec<Upstream> {
+    let upstream =
+        |name: &str, base_url: &str, formats: &[Format], key_env: Option<&str>| Upstream {
+            name: name.to_owned(),
+            base_url: base_url.to_owned(),
+            formats: formats.to_vec(),
+            key_env: key_env.map(str::to_owned),
+        };
+    vec![
+        upstream(
+            "local",
+            "http://localhost:8080/v1",
+            &[Format::OpenAiChat, Format::OpenAiResponses],
+            None,
+        ),
+        upstream("a.example", "https://a.example", &[Format::Anthropic], Some("A_KEY")),
+        upstream("[::1]:9", "http://[::1]:9/x", &Format::ALL, None),
+    ]
+}
+
 #[test]
 fn everything_can_be_set() {
     let text = "\
@@ -72,28 +93,12 @@ limits: {max_body_bytes: 2048, header_timeout_ms: 5, max_connections: 7}
 shutdown_grace_ms: 0
 state_dir: state
 ";
-    let upstream =
-        |name: &str, base_url: &str, formats: &[Format], key_env: Option<&str>| Upstream {
-            name: name.to_owned(),
-            base_url: base_url.to_owned(),
-            formats: formats.to_vec(),
-            key_env: key_env.map(str::to_owned),
-        };
     let some = |text: &str| Some(text.to_owned());
     let none =
         Rule { client: None, agent: None, model: None, key: None, session: None, mode: Mode::Off };
     let expected = Config {
         listen: "0.0.0.0:9000".parse().unwrap(),
-        upstreams: vec![
-            upstream(
-                "local",
-                "http://localhost:8080/v1",
-                &[Format::OpenAiChat, Format::OpenAiResponses],
-                None,
-            ),
-            upstream("a.example", "https://a.example", &[Format::Anthropic], Some("A_KEY")),
-            upstream("[::1]:9", "http://[::1]:9/x", &Format::ALL, None),
-        ],
+        upstreams: upstreams(),
         mode: Mode::Shadow,
         unknown_clients: Mode::Off,
         rules: vec![

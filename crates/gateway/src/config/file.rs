@@ -182,8 +182,8 @@ pub(super) struct BudgetsFile {
     pub(super) per_day: BudgetFile,
     /// Without an end.
     pub(super) in_all: BudgetFile,
-    /// From which part of a budget on, of a key's as well, agents that are governed are made to give
-    /// their answers. Default 0.9.
+    /// From which part of a budget on, of a key's as well, agents that are governed are made to
+    /// give their answers. Default 0.9.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub(super) soft_share: Option<f64>,
 }
