@@ -7,13 +7,15 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use steersman_engine::{Action, Decision, Timestamp};
-use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader, Tokens};
+use steersman_wire::{
+    Answer, Edit, Failure, FailureKind, Format, Message, Part, Splice, StreamReader, Tokens,
+};
 
 use crate::budget::{Ticket, usage_of};
 use crate::chain::Chain;
 use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
-use crate::seam::{EndOfAnswer, Next, Watch};
+use crate::seam::{EndOfAnswer, Instead, Next, Watch};
 use crate::sessions::{Shared, lock};
 use crate::steering::Clock;
 
@@ -21,6 +23,11 @@ use crate::steering::Clock;
 const MAX_RESCUES: u32 = 2;
 /// Longest wait for a server, in milliseconds; a longer one is left to the client.
 const MAX_WAIT_MS: u64 = 60_000;
+/// Longest wait where another model can be asked. Milliseconds.
+const MAX_WAIT_BEFORE_FALLBACK_MS: u64 = 5_000;
+/// Longest waits for a server that is not there, in milliseconds; then the client hears of it: what
+/// comes back after a minute can as well be asked again by whoever runs it.
+const UNREACHABLE_WAITS_MS: [u64; 3] = [1_000, 2_000, 4_000];
 /// How much of a whole answer is held back until it was read; a longer one is passed on unread.
 const MAX_HELD: usize = 16 << 20;
 /// Longest beginning of a reply in the journal, in bytes.
@@ -37,6 +44,10 @@ pub(crate) struct Following {
     /// The client's body, for asking again.
     pub(crate) body: Bytes,
     pub(crate) chain: Chain,
+    /// The body that goes to the server.
+    pub(crate) sent: Bytes,
+    /// The model to ask if that of the request has no answer; `None`: there is none.
+    pub(crate) fallback: Option<String>,
     /// Whether what is decided is done.
     pub(crate) acts: bool,
     pub(crate) begun_ms: u64,
@@ -67,6 +78,10 @@ pub(crate) struct Follow {
     /// The whole body of the part before, where answers come in one piece.
     first: Option<Vec<u8>>,
     said: Vec<(Message, String)>,
+    /// The model that is asked in the place of the request's own.
+    model: Option<String>,
+    /// How often the server could not be reached.
+    unreachable: usize,
     is_over: bool,
     /// What an answer that cannot be read to its end has told of its use, and its model.
     partial: (Tokens, String),
@@ -81,6 +96,8 @@ impl Follow {
             before: Vec::new(),
             first: None,
             said: Vec::new(),
+            model: None,
+            unreachable: 0,
             is_over: false,
             partial: Default::default(),
         }
@@ -103,11 +120,16 @@ impl Follow {
         read.map_err(|error| self.partial = usage_of(Err(error))).ok()
     }
 
+    /// The model that was asked, as far as is known.
+    fn asked(&self) -> &str {
+        self.model.as_deref().unwrap_or(&self.with.model)
+    }
+
     /// Charges what an answer that broke off has told.
     fn charge_partial(&mut self) {
         let (used, model) = std::mem::take(&mut self.partial);
         if let Some(ticket) = &self.with.ticket {
-            ticket.charge(&used, self.with.prices.cost(&model, &self.with.model, &used));
+            ticket.charge(&used, self.with.prices.cost(&model, self.asked(), &used));
         }
     }
 
@@ -133,7 +155,7 @@ impl Follow {
     fn judge(&mut self, answer: &mut Answer) -> Option<Decision> {
         let at_ms = (self.with.clock)();
         let answered = answer.model.as_deref().unwrap_or_default();
-        let cost = self.with.prices.cost(answered, &self.with.model, &answer.usage);
+        let cost = self.with.prices.cost(answered, self.asked(), &answer.usage);
         if let Some(ticket) = &self.with.ticket {
             ticket.charge(&answer.usage, cost);
         }
@@ -176,7 +198,7 @@ impl Follow {
     fn again(&mut self, answer: Answer, decision: &Decision) -> Option<Bytes> {
         let text = decision.intervention.as_ref()?.text.clone();
         let received = self.with.format.receive(&self.with.body).ok()?;
-        let end = received.items().len();
+        let end = received.item_count();
         let session = lock(&self.with.session);
         let mut edits: Vec<Edit<'_>> =
             session.memory.said.iter().filter_map(|said| said.edit(&self.with.chain)).collect();
@@ -190,6 +212,7 @@ impl Follow {
         if decision.action == Action::ForceSynthesis {
             edits.push(Edit::NoTools);
         }
+        edits.extend(self.model.as_deref().map(Edit::Model));
         let body = received.edited(&edits).ok()?;
         drop(edits);
         drop(session);
@@ -219,6 +242,18 @@ impl Follow {
                 });
             }
         }
+    }
+
+    /// The wait that is worth it; `None`: none is.
+    fn bound(&mut self, wait: u64, failure: &Failure) -> Option<u64> {
+        let mut wait = wait;
+        if failure.kind == FailureKind::Unreachable {
+            wait = wait.min(*UNREACHABLE_WAITS_MS.get(self.unreachable)?);
+            self.unreachable += 1;
+        }
+        let has_other = self.with.fallback.is_some();
+        let most = if has_other { MAX_WAIT_BEFORE_FALLBACK_MS } else { MAX_WAIT_MS };
+        (wait <= most).then_some(wait)
     }
 
     /// The session is stored as it is now.
@@ -347,20 +382,30 @@ impl Watch for Follow {
         let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let failure = match status {
             Some(status) => self.with.format.failure(status.as_u16(), value, body, at_ms),
-            None => steersman_wire::Failure::new(
-                steersman_wire::FailureKind::Unreachable,
-                &String::from_utf8_lossy(body),
-            ),
+            None => Failure::new(FailureKind::Unreachable, &String::from_utf8_lossy(body)),
         };
         let decision = lock(&self.with.session).failed(Timestamp(at_ms), &failure);
         let wait = decision.delay_ms.filter(|_| decision.action == Action::Retry);
-        let retry_ms = wait.filter(|wait| self.with.acts && *wait <= MAX_WAIT_MS);
-        let message = failure.message.clone();
-        self.tell(&Entry::CallFailed { status: failure.status, message, retry_ms });
-        if retry_ms.is_none() {
-            lock(&self.with.session).memory.in_flight = false;
+        if !helps(failure.kind) {
+            self.with.fallback = None;
         }
+        let wait = wait.and_then(|wait| self.bound(wait, &failure));
+        let retry_ms = wait.filter(|_| self.with.acts);
+        let message = failure.message.clone();
+        let again_ms = retry_ms.or(self.with.fallback.as_ref().map(|_| 0));
+        self.tell(&Entry::CallFailed { status: failure.status, message, retry_ms: again_ms });
+        lock(&self.with.session).memory.in_flight = again_ms.is_some();
         retry_ms
+    }
+
+    fn fall_back(&mut self) -> Option<Instead> {
+        let model = self.with.fallback.take()?;
+        // Of a body that was read before; only the path of Gemini's calls names the model.
+        let received = self.with.format.receive(&self.with.sent).ok()?;
+        let body = received.edited(&[Edit::Model(&model)]).ok()?.into();
+        self.tell(&Entry::FellBack { model: model.clone() });
+        self.model = Some(model.clone());
+        Some(Instead { body, model })
     }
 
     fn dropped(&mut self) {
@@ -385,6 +430,19 @@ impl Watch for Follow {
             }
         }
     }
+}
+
+/// Whether another model may answer where one failed in this way.
+const fn helps(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Unreachable
+            | FailureKind::Timeout
+            | FailureKind::RateLimited
+            | FailureKind::Overloaded
+            | FailureKind::Server
+            | FailureKind::NotFound
+    )
 }
 
 /// What of a piece can be passed on; without a copy where it is a part of the piece.

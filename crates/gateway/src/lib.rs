@@ -39,8 +39,8 @@ pub mod steering;
 mod watched;
 
 pub use config::{
-    Config, ConfigError, Fail, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
+    Config, ConfigError, Fail, Fallback, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
 };
 pub use live::StartError;
-pub use seam::{Act, Call, EndOfAnswer, Governor, Next, PassThrough, Plan, Watch};
+pub use seam::{Act, Call, EndOfAnswer, Governor, Instead, Next, PassThrough, Plan, Watch};
 pub use server::{Ended, Handle, Server};

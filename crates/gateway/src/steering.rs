@@ -7,7 +7,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use steersman_engine::{Decision, Policy, RunInfo, StopReason, Timestamp};
 use steersman_trace::spoken::{Spoken, spoken};
-use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Speaker, Tokens, WireError};
+use steersman_wire::{
+    Answer, Frame, Message, Part, Prefixes, Received, Role, Speaker, Tokens, WireError,
+};
 
 use crate::chain::Chain;
 use crate::client::Client;
@@ -25,6 +27,9 @@ use crate::sessions::{Caller, Key, Sessions, Shared, lock, scope_of};
 
 /// Most sessions that are held in memory.
 pub const MAX_SESSIONS: usize = 10_000;
+/// What may be kept of where things stand in the bodies that were read last, in bytes; it serves
+/// some 3,000 conversations of 200 items.
+const MAX_PREFIXES: usize = 16 << 20;
 /// Longest beginning of the task in the journal, in bytes.
 const MAX_TASK: usize = 1 << 10;
 /// The task is looked for in so many of the first items.
@@ -37,6 +42,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Governs the sessions of all clients.
 pub struct Steering {
+    prefixes: Prefixes,
     sessions: Mutex<Sessions>,
     settings: RwLock<Arc<Settings>>,
     recorder: SharedRecorder,
@@ -70,6 +76,7 @@ impl Steering {
         }
         let settings = Settings { config, policy: Arc::new(policy) };
         Self {
+            prefixes: Prefixes::new(MAX_PREFIXES),
             sessions: Mutex::new(sessions),
             settings: RwLock::new(Arc::new(settings)),
             recorder,
@@ -87,7 +94,7 @@ impl Steering {
             return None;
         }
         // What cannot be read is for the model's server to refuse.
-        let received = call.format.receive(call.body).ok()?;
+        let received = self.prefixes.receive(call.format, call.body).ok()?;
         if kind_of(&received) != Kind::Turn {
             return None;
         }
@@ -112,8 +119,9 @@ impl Steering {
         if mode == Mode::Off {
             return None;
         }
-        let hashes = (0..received.items().len()).map(|at| received.item_hash(at));
-        let chain = Chain::of(received.prelude_hash(), hashes);
+        let hashes = received.hashes();
+        self.prefixes.remember(&received, &hashes);
+        let chain = Chain::of(hashes.prelude, hashes.items);
         Some(Turn { call, received, chain, client, named, model, mode })
     }
 
@@ -135,7 +143,7 @@ impl Steering {
     fn open(&self, key: &Key, turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
         let id = key.id();
         let kept = self.recorder.recall(&id);
-        let resumed = kept.and_then(|kept| Session::resume(Arc::clone(policy), kept));
+        let resumed = kept.and_then(|(kept, _)| Session::resume(Arc::clone(policy), kept));
         let taken_up = resumed.is_some();
         let session = resumed.unwrap_or_else(|| {
             let depth = turn.named.as_ref().is_some_and(|named| named.parent.is_some());
@@ -172,6 +180,11 @@ impl Steering {
         let (id, at_ms) = (key.id(), turn.call.at_ms);
         let tell = |entry: &Entry| self.recorder.record(&id, at_ms, entry);
         let mut session = lock(&shared);
+        if let Some(resumed) = session.hold() {
+            tell(&Entry::Held);
+            let headers = announce(&id, turn.mode, None);
+            return Ok(Plan { act: Act::Hold(Box::pin(resumed)), headers, watch: None });
+        }
         let memory = &session.memory;
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
         tell(&Entry::Asked { items: turn.chain.len(), resent });
@@ -183,19 +196,7 @@ impl Steering {
         }
         let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
         let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
-        let mut said = Vec::new();
-        if !resent {
-            // A person's words go in whatever the mode is.
-            for text in std::mem::take(&mut session.memory.notes) {
-                session.say(&turn.chain, &text);
-                said.push(Entry::Said { text, template: "note".to_owned() });
-            }
-            let intervention = acted.and_then(|decision| decision.intervention.as_ref());
-            said.extend(intervention.map(|intervention| Entry::Said {
-                text: intervention.text.clone(),
-                template: intervention.template.clone(),
-            }));
-        }
+        let mut said = if resent { Vec::new() } else { said(&mut session, &turn.chain, acted) };
         // Work that has begun is brought to an answer; a task that begins is not ended unheard.
         let soft = turn.call.ticket.and_then(|ticket| ticket.soft());
         if let Some(why) = soft.filter(|_| governs && !resent && decision.is_some()) {
@@ -205,7 +206,10 @@ impl Steering {
         said.iter().for_each(&tell);
         tell(&Entry::Steered { course: course.clone() });
         let headers = announce(&id, turn.mode, decision.as_ref());
-        let ending = Ending::of(&turn.received);
+        let ending = match course {
+            Course::Pass | Course::Say => Ending::Text,
+            Course::Force | Course::Answer => Ending::of(&turn.received),
+        };
         if course == Course::Answer {
             session.memory.in_flight = false;
             return Ok(answer(turn, &session, &ending, headers, &id));
@@ -223,6 +227,10 @@ impl Steering {
         };
         drop(edits);
         drop(session);
+        let sent = match &act {
+            Act::ForwardBody(body) => body,
+            _ => turn.call.body,
+        };
         let follow = Follow::new(Following {
             id,
             scope: scope_of(turn.call.key, turn.named.as_ref()),
@@ -231,6 +239,8 @@ impl Steering {
             clock: Arc::clone(&self.clock),
             format: turn.call.format,
             body: turn.call.body.clone(),
+            sent: sent.clone(),
+            fallback: settings.config.fallback(&turn.model).filter(|_| governs).map(str::to_owned),
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
@@ -263,21 +273,47 @@ impl Governor for Steering {
 
 impl Helm for Steering {
     fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = sessions.by_id(session).ok_or(ControlError::Unknown)?;
-        drop(sessions);
         let at_ms = (self.clock)();
+        let policy = self.settings().policy.clone();
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that was forgotten, or that has not been asked since the start, is taken up.
+        let take_up = || {
+            let (kept, scope) = self.recorder.recall(session)?;
+            Some((Session::resume(policy, kept)?, scope))
+        };
+        let found = sessions.by_id(session, at_ms, take_up);
+        drop(sessions);
+        let (shared, scope) = found.ok_or(ControlError::Unknown)?;
         let mut held = lock(&shared);
         held.take_control(Timestamp(at_ms), who, &control)?;
         drop(held);
         let entry = Entry::Controlled { who: who.to_owned(), control };
         self.recorder.record(session, at_ms, &entry);
+        // It holds also if the gateway ends before the next answer.
+        let snapshot = Box::new(move || lock(&shared).snapshot());
+        self.recorder.keep(session, scope, snapshot);
         Ok(())
     }
 
     fn open_sessions(&self) -> Option<usize> {
         Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
+}
+
+/// Puts in the words of people, and tells what is said with this request for the first time.
+fn said(session: &mut Session, chain: &Chain, acted: Option<&Decision>) -> Vec<Entry> {
+    let mut said = Vec::new();
+    // A person's words go in whatever the mode is.
+    for text in std::mem::take(&mut session.memory.notes) {
+        session.say(chain, &text);
+        said.push(Entry::Said { text, template: "note".to_owned() });
+    }
+    let intervention = acted.and_then(|decision| decision.intervention.as_ref());
+    said.extend(intervention.map(|intervention| Entry::Said {
+        text: intervention.text.clone(),
+        template: intervention.template.clone(),
+    }));
+    said
 }
 
 /// The policy the configuration names: a built-in one or a file; `default` if it names none.
@@ -383,7 +419,7 @@ const fn name_of(mode: Mode) -> &'static str {
 
 /// The beginning of the first words that are a person's.
 fn task_of(received: &Received<'_>) -> String {
-    let first = (0..received.items().len().min(MAX_TASK_ITEMS)).find_map(|at| {
+    let first = (0..received.item_count().min(MAX_TASK_ITEMS)).find_map(|at| {
         let heard = received.item(at).ok()?;
         let is_user = heard.speaker == Speaker::User;
         // Clients put texts of their own before the person's, also into the same message.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use serde_json::json;
 use steersman_gateway::budget::{Budget, Budgets};
 use steersman_gateway::prices::Price;
-use steersman_gateway::{Config, Fail, Keys, Limits, Mode, Rule, Upstream, schema, schema_text};
+use steersman_gateway::{
+    Config, Fail, Fallback, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
+};
 use steersman_wire::Format;
 
 fn price(model: &str, [input, cached, write, output]: [u64; 4]) -> Price {
@@ -83,6 +85,7 @@ unknown_clients: off
 rules:
   - {client: claude-code, mode: govern}
   - {agent: a*, model: m*, key: k, session: s, mode: off}
+fallbacks: [{model: big-*, use: 'a/small:1'}]
 policy: patient
 fail: closed
 prices:
@@ -111,6 +114,7 @@ state_dir: state
                 ..none
             },
         ],
+        fallbacks: vec![Fallback { model: "big-*".to_owned(), instead: "a/small:1".to_owned() }],
         policy: some("patient"),
         fail: Fail::Closed,
         keys: Keys::Required,
@@ -143,7 +147,7 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
@@ -172,6 +176,10 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "prices:\n  - {model: m, input: -1, output: 1}",
             &["gateway.yaml:2:23: error: prices[0].input:", "0", "10000"],
+        ),
+        (
+            "fallbacks:\n  - {model: a, use: 'a b'}",
+            &["gateway.yaml:2:", "fallbacks[0].use", "letters, digits"],
         ),
         ("upstreams: []", &["gateway.yaml:1:", "at least one"]),
         ("upstreams:\n  - {}", &["upstreams[0]", "base_url"]),

@@ -7,10 +7,12 @@
 )]
 
 mod budgets;
+mod fallback;
 mod faults;
 mod governed;
 mod keys;
 mod life;
 mod limits;
 mod passing;
+mod paused;
 mod support;
