@@ -8,6 +8,7 @@ mod grid;
 mod keys;
 mod page;
 mod policy;
+mod probe;
 mod prompt;
 mod reading;
 mod replay;
@@ -54,6 +55,8 @@ enum Verb {
     Serve(serve::ServeArgs),
     /// Make, list and revoke the keys by which clients use the gateway
     Keys(keys::KeysArgs),
+    /// Ask a model server what it and its model can really do
+    Probe(Box<probe::ProbeArgs>),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Verb::Sessions(args) => sessions::run(args, cli.color),
         Verb::Serve(args) => serve::run(&args),
         Verb::Keys(args) => keys::run(&args, cli.color),
+        Verb::Probe(args) => probe::run(&args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),
