@@ -5,6 +5,7 @@ mod config;
 mod eval;
 mod graded;
 mod grid;
+mod keys;
 mod page;
 mod policy;
 mod probe;
@@ -52,6 +53,8 @@ enum Verb {
     Sessions(sessions::SessionsArgs),
     /// Stand between agents and their model servers
     Serve(serve::ServeArgs),
+    /// Make, list and revoke the keys by which clients use the gateway
+    Keys(keys::KeysArgs),
     /// Ask a model server what it and its model can really do
     Probe(Box<probe::ProbeArgs>),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args, cli.color),
         Verb::Sessions(args) => sessions::run(args, cli.color),
         Verb::Serve(args) => serve::run(&args),
+        Verb::Keys(args) => keys::run(&args, cli.color),
         Verb::Probe(args) => probe::run(&args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),

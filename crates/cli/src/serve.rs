@@ -128,7 +128,7 @@ fn configuration(args: &ServeArgs) -> Result<Config, Stop> {
 }
 
 /// The configuration that is read if none is named.
-const FILE: &str = "gateway.yaml";
+pub(crate) const FILE: &str = "gateway.yaml";
 
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
@@ -140,10 +140,12 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let signals = Signals::new().map_err(|error| told(error.to_string()))?;
     let wrong = |message: String| Stop::Told(format!("error: {message}"), BAD);
     let policy = policy_of(&config).map_err(wrong)?;
-    let keeping = Keeping::begin(&config, policy, variable).map_err(told)?;
+    let keeping = Keeping::begin(&config, policy, variable).await.map_err(told)?;
     let (governor, upstreams) = (Arc::clone(&keeping.governor), config.upstreams.clone());
     let server = Server::bind(config, governor, &Options::from_env(), variable).await;
-    let server = server.map_err(|error| told(error.to_string()))?.with_api(keeping.api.clone());
+    let server = server.map_err(|error| told(error.to_string()))?;
+    let server = server.with_api(keeping.api.clone()).with_keys(Arc::clone(&keeping.ring));
+    let server = server.with_ledger(Arc::clone(&keeping.ledger));
     print(&greeting(server.address(), &upstreams))?;
     let handle = server.handle();
     let running = tokio::spawn(server.run());

@@ -58,8 +58,13 @@ impl Gateway {
     }
 
     fn ask(&self, path: &str) -> String {
+        self.ask_with(path, "")
+    }
+
+    /// The same with more lines in the head.
+    fn ask_with(&self, path: &str, lines: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{lines}\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -137,6 +142,28 @@ fn signals_are_followed() {
     assert_eq!(rest, "-last");
     gateway.told("ended");
     assert_eq!(gateway.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn keys_are_learned_while_it_runs() {
+    let folder = scratch("serve-keys");
+    fs::write(folder.join("gateway.yaml"), "listen: 127.0.0.1:0\nkeys: required\nstate_dir: s\n")
+        .unwrap();
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", gone.local_addr().unwrap());
+    drop(gone);
+    let gateway = Gateway::start(&folder, &["--upstream", &url]);
+    let ask = |key: &str| {
+        let answer = gateway.ask_with("/v1/models", &format!("x-api-key: {key}\r\n"));
+        let code = answer.split("x-steersman-error: ").nth(1).unwrap();
+        code.split("\r\n").next().unwrap().to_owned()
+    };
+    assert_eq!(ask("own"), "key_missing");
+    let key = run_in(&folder, "keys", &["create", "alice"]).out;
+    // It came through to a server that is not there.
+    assert_eq!(ask(key.trim()), "upstream_unreachable");
+    assert_eq!(run_in(&folder, "keys", &["revoke", "alice"]).code, Some(0));
+    while ask(key.trim()) != "key_revoked" {}
 }
 
 #[test]

@@ -4,12 +4,14 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use serde_json::json;
-use steersman_wire::Format;
+use steersman_wire::{ErrorKind, Format};
 
 use crate::relay::Body;
 
 /// Says that an error is the gateway's own, and which.
 const ERROR: HeaderName = HeaderName::from_static("x-steersman-error");
+
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// Why the gateway itself refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +22,24 @@ pub(crate) struct Refusal {
     pub(crate) code: &'static str,
     /// A sentence for people, without secrets.
     pub(crate) message: String,
+    /// What it is in the words of every format; `None`: what the status says.
+    pub(crate) kind: Option<ErrorKind>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        Self { status, code, message: message.into(), kind: None }
+    }
+
+    /// A refusal that clients take for the end: they do not send the request again.
+    pub(crate) fn final_of(
+        status: u16,
+        code: &'static str,
+        kind: ErrorKind,
+        message: impl Into<String>,
+    ) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::FORBIDDEN);
+        Self { kind: Some(kind), ..Self::new(status, code, message) }
     }
 
     /// No server is configured for a format.
@@ -52,14 +67,21 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ERROR, HeaderValue::from_static(self.code));
+        if self.kind.is_some() {
+            // The SDKs of OpenAI and Anthropic go by it before they go by the status.
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
         response
     }
 }
 
 /// An error's body. Moves to `steersman_wire`, where the other things that a server writes are.
 fn body(format: Format, refusal: &Refusal) -> Bytes {
-    let Refusal { status, code, message } = refusal;
+    let Refusal { status, code, message, kind } = refusal;
     let message = format!("steersman: {message}");
+    if let Some(kind) = kind {
+        return Bytes::from(format.error_body(status.as_u16(), *kind, &message));
+    }
     let client = status.is_client_error();
     let body = match format {
         Format::OpenAiChat | Format::OpenAiResponses => {

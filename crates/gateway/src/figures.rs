@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use steersman_engine::Action;
+use steersman_store::Spending;
 
 use crate::config::Config;
 use crate::govern::Course;
@@ -18,7 +19,7 @@ use crate::record::{Entry, Recorder, Standing};
 use crate::seam::{Act, Call, Governor, Plan};
 use crate::session::Snapshot;
 
-/// Most models that are told apart; further ones are `other`.
+/// Most models, and most keys, that are told apart; further ones are `other`.
 const MAX_MODELS: usize = 64;
 /// Most bytes of a model's name.
 const MAX_MODEL: usize = 100;
@@ -88,8 +89,40 @@ const TOKENS: Family = Family {
     labels: &["model", "direction"],
 };
 
+const COST: Family = Family {
+    name: "steersman_cost_nanodollars_total",
+    help: "Price of agents' turns by model, as far as it is known.",
+    labels: &["model"],
+};
+const UNPRICED: Family = Family {
+    name: "steersman_unpriced_replies_total",
+    help: "Answers to agents' turns whose price is not known, by model.",
+    labels: &["model"],
+};
+
+const REFUSALS: Family = Family {
+    name: "steersman_refusals_total",
+    help: "Requests that the gateway itself refused, by why.",
+    labels: &["why"],
+};
+const KEY_CALLS: Family = Family {
+    name: "steersman_key_calls_total",
+    help: "Calls that model servers took, by virtual key.",
+    labels: &["key"],
+};
+const KEY_TOKENS: Family = Family {
+    name: "steersman_key_tokens_total",
+    help: "Tokens of all calls, by virtual key and direction.",
+    labels: &["key", "direction"],
+};
+const KEY_COST: Family = Family {
+    name: "steersman_key_cost_nanodollars_total",
+    help: "Price of all calls by virtual key, as far as it is known.",
+    labels: &["key"],
+};
+
 /// In the order in which they are shown.
-const FAMILIES: [&Family; 11] = [
+const FAMILIES: [&Family; 17] = [
     &REQUESTS,
     &DECISIONS,
     &COURSES,
@@ -101,6 +134,12 @@ const FAMILIES: [&Family; 11] = [
     &FAILED_OPEN,
     &CONTROLS,
     &TOKENS,
+    &COST,
+    &UNPRICED,
+    &REFUSALS,
+    &KEY_CALLS,
+    &KEY_TOKENS,
+    &KEY_COST,
 ];
 
 #[derive(Debug, Default)]
@@ -108,6 +147,7 @@ struct Counts {
     /// By family and values of the labels.
     counters: BTreeMap<(&'static str, Vec<String>), u64>,
     models: Vec<String>,
+    keys: Vec<String>,
     buckets: [u64; BUCKETS_US.len()],
     times: u64,
     time_sum: Duration,
@@ -146,6 +186,20 @@ impl Figures {
         self.count(&FAILED_OPEN, &[], 1);
     }
 
+    /// The gateway itself refused a request.
+    pub(crate) fn refused(&self, why: &str) {
+        self.count(&REFUSALS, &[why], 1);
+    }
+
+    /// A call under a virtual key used this.
+    pub(crate) fn spent(&self, key: &str, what: &Spending) {
+        let key = self.label(key, |counts| &mut counts.keys);
+        self.count(&KEY_CALLS, &[&key], what.calls);
+        self.count(&KEY_TOKENS, &[&key, "input"], what.input_tokens);
+        self.count(&KEY_TOKENS, &[&key, "output"], what.output_tokens);
+        self.count(&KEY_COST, &[&key], what.cost_nanodollars);
+    }
+
     /// So long a call was looked at before it went on.
     pub fn took(&self, time: Duration) {
         let mut counts = self.lock();
@@ -170,10 +224,14 @@ impl Figures {
             }
             Entry::Steered { course } => self.count(&COURSES, &[course_name(course)], 1),
             Entry::Replied(replied) => {
-                let model = self.model(&replied.model);
+                let model = self.label(&replied.model, |counts| &mut counts.models);
                 let usage = &replied.usage;
                 self.count(&TOKENS, &[&model, "input"], usage.input_tokens);
                 self.count(&TOKENS, &[&model, "output"], usage.output_tokens);
+                match replied.cost() {
+                    Some(cost) => self.count(&COST, &[&model], cost),
+                    None => self.count(&UNPRICED, &[&model], 1),
+                }
             }
             Entry::Rescued { .. } => self.count(&RESCUES, &[], 1),
             Entry::CallFailed { status, retry_ms, .. } => {
@@ -189,17 +247,18 @@ impl Figures {
         }
     }
 
-    /// A model's name as a label.
-    fn model(&self, name: &str) -> String {
+    /// A model's or a key's name as a label, one of those of its list.
+    fn label(&self, name: &str, list: impl Fn(&mut Counts) -> &mut Vec<String>) -> String {
         let name = if name.is_empty() { "unknown" } else { name };
         let name = &name[..name.floor_char_boundary(MAX_MODEL)];
         let mut counts = self.lock();
-        let known = counts.models.iter().any(|known| known == name);
-        if !known && counts.models.len() >= MAX_MODELS {
+        let names = list(&mut counts);
+        let known = names.iter().any(|known| known == name);
+        if !known && names.len() >= MAX_MODELS {
             return "other".to_owned();
         }
         if !known {
-            counts.models.push(name.to_owned());
+            names.push(name.to_owned());
         }
         name.to_owned()
     }

@@ -1,16 +1,19 @@
 //! Follows one answer from the model's server to the client.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use steersman_engine::{Action, Decision, Timestamp};
 use steersman_wire::{
-    Answer, Edit, Failure, FailureKind, Format, Message, Part, Splice, StreamReader,
+    Answer, Edit, Failure, FailureKind, Format, Message, Part, Splice, StreamReader, Tokens,
 };
 
+use crate::budget::{Ticket, usage_of};
 use crate::chain::Chain;
+use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
 use crate::seam::{EndOfAnswer, Instead, Next, Watch};
 use crate::sessions::{Shared, lock};
@@ -48,6 +51,11 @@ pub(crate) struct Following {
     /// Whether what is decided is done.
     pub(crate) acts: bool,
     pub(crate) begun_ms: u64,
+    pub(crate) prices: Prices,
+    /// The model that was asked for.
+    pub(crate) model: String,
+    /// What it is charged to.
+    pub(crate) ticket: Option<Arc<Ticket>>,
 }
 
 /// How the answer comes.
@@ -75,6 +83,8 @@ pub(crate) struct Follow {
     /// How often the server could not be reached.
     unreachable: usize,
     is_over: bool,
+    /// What an answer that cannot be read to its end has told of its use, and its model.
+    partial: (Tokens, String),
 }
 
 impl Follow {
@@ -89,6 +99,7 @@ impl Follow {
             model: None,
             unreachable: 0,
             is_over: false,
+            partial: Default::default(),
         }
     }
 
@@ -98,13 +109,27 @@ impl Follow {
 
     /// The answer that has come to its end, as far as it can be read.
     fn finish(&mut self) -> Option<Answer> {
-        match &mut self.reading {
-            Reading::Not => None,
-            Reading::Stream { reader, .. } => reader.take()?.finish().ok(),
+        let read = match &mut self.reading {
+            Reading::Not => return None,
+            Reading::Stream { reader, .. } => reader.take()?.finish(),
             Reading::Whole { held, .. } => {
                 let body = held.concat();
-                self.with.format.answer(&body).ok()
+                self.with.format.answer(&body)
             }
+        };
+        read.map_err(|error| self.partial = usage_of(Err(error))).ok()
+    }
+
+    /// The model that was asked, as far as is known.
+    fn asked(&self) -> &str {
+        self.model.as_deref().unwrap_or(&self.with.model)
+    }
+
+    /// Charges what an answer that broke off has told.
+    fn charge_partial(&mut self) {
+        let (used, model) = std::mem::take(&mut self.partial);
+        if let Some(ticket) = &self.with.ticket {
+            ticket.charge(&used, self.with.prices.cost(&model, self.asked(), &used));
         }
     }
 
@@ -127,9 +152,18 @@ impl Follow {
     }
 
     /// Tells the session, and says whether the answer is the end.
-    fn judge(&mut self, answer: &Answer) -> Option<Decision> {
+    fn judge(&mut self, answer: &mut Answer) -> Option<Decision> {
         let at_ms = (self.with.clock)();
-        self.tell(&Entry::Replied(Box::new(told(answer, at_ms - self.with.begun_ms.min(at_ms)))));
+        let answered = answer.model.as_deref().unwrap_or_default();
+        let cost = self.with.prices.cost(answered, self.asked(), &answer.usage);
+        if let Some(ticket) = &self.with.ticket {
+            ticket.charge(&answer.usage, cost);
+        }
+        // The engine counts what is known.
+        answer.usage.cost_nanodollars = cost.unwrap_or_default();
+        let took_ms = at_ms - self.with.begun_ms.min(at_ms);
+        let replied = Replied { cost_nanodollars: cost, took_ms, ..told(answer) };
+        self.tell(&Entry::Replied(Box::new(replied)));
         let ends = answer.message.tool_calls().next().is_none();
         let mut session = lock(&self.with.session);
         let decision = session.replied(Timestamp(at_ms), answer);
@@ -231,6 +265,10 @@ impl Follow {
 
     fn broke_off(&mut self, how: &str) {
         self.is_over = true;
+        // A refusal of what was asked again is no answer, and nothing was used.
+        if how != "refused" {
+            self.charge_partial();
+        }
         lock(&self.with.session).memory.in_flight = false;
         self.tell(&Entry::BrokeOff { how: how.to_owned() });
         self.keep();
@@ -243,6 +281,9 @@ impl Watch for Follow {
             // A refusal was told already; what it says is the client's to read.
             self.is_over = true;
             return;
+        }
+        if let Some(ticket) = &self.with.ticket {
+            ticket.begin();
         }
         if headers.contains_key(CONTENT_ENCODING) {
             return;
@@ -265,7 +306,8 @@ impl Watch for Follow {
             Reading::Not => out.push(piece),
             Reading::Stream { reader, splice } => {
                 // A stream that cannot be read is not ours to judge: it passes.
-                if reader.as_mut().is_some_and(|reader| reader.push(&piece).is_err()) {
+                if let Some(Err(error)) = reader.as_mut().map(|reader| reader.push(&piece)) {
+                    self.partial = usage_of(Err(error));
                     *reader = None;
                 }
                 match splice {
@@ -299,7 +341,10 @@ impl Watch for Follow {
         let is_whole = how == EndOfAnswer::Whole;
         // A client may close as soon as it has seen the end mark; a server may break there.
         let answer = self.finish();
-        let Some(answer) = answer.filter(|_| is_whole) else {
+        if let Some(answer) = answer.as_ref().filter(|_| !is_whole) {
+            self.partial = (answer.usage, answer.model.clone().unwrap_or_default());
+        }
+        let Some(mut answer) = answer.filter(|_| is_whole) else {
             self.broke_off(match how {
                 EndOfAnswer::Whole => "unreadable",
                 EndOfAnswer::Cut => "cut",
@@ -311,7 +356,7 @@ impl Watch for Follow {
             let had_answer = how == EndOfAnswer::Refused && self.rescues > 0;
             return if had_answer { Next::Finish(held) } else { Next::Done(held) };
         };
-        if let Some(decision) = self.judge(&answer)
+        if let Some(decision) = self.judge(&mut answer)
             && let Some(body) = self.again(answer, &decision)
         {
             self.go_on();
@@ -372,13 +417,17 @@ impl Watch for Follow {
             Reading::Stream { reader: Some(reader), .. } => reader.is_done(),
             _ => false,
         };
-        match self.finish().filter(|_| is_done) {
-            Some(answer) => {
-                self.judge(&answer);
+        match self.finish() {
+            Some(mut answer) if is_done => {
+                self.judge(&mut answer);
                 self.is_over = true;
                 self.keep();
             }
-            None => self.broke_off("client_left"),
+            unread => {
+                self.partial =
+                    unread.map_or(std::mem::take(&mut self.partial), |answer| usage_of(Ok(answer)));
+                self.broke_off("client_left");
+            }
         }
     }
 }
@@ -406,7 +455,7 @@ fn spliced(splice: &mut Splice, piece: &Bytes, out: &mut Vec<Bytes>) {
 }
 
 /// What the journal tells of an answer.
-fn told(answer: &Answer, took_ms: u64) -> Replied {
+fn told(answer: &Answer) -> Replied {
     let text = answer.message.text();
     Replied {
         text: text[..text.floor_char_boundary(MAX_TEXT)].to_owned(),
@@ -414,6 +463,6 @@ fn told(answer: &Answer, took_ms: u64) -> Replied {
         stop: answer.stop,
         usage: answer.usage.usage(),
         model: answer.model.clone().unwrap_or_default(),
-        took_ms,
+        ..Replied::default()
     }
 }

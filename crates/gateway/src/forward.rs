@@ -9,18 +9,21 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode, request, response};
 use hyper::body::{Body as _, Incoming};
 use steersman_upstream::Outgoing;
-use steersman_wire::Format;
+use steersman_wire::{ErrorKind, Format};
 use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::answer::{Refusal, keep_alive};
+use crate::budget::{Ledger, Meter, Ticket};
 use crate::config::{Config, Fail};
 use crate::headers;
+use crate::keys::{Key, forbidden};
 use crate::live::Live;
 use crate::question::{Asked, Question, Refused};
 use crate::receive::{Held, receive};
 use crate::relay::{Again, Body, Patience, Relay};
 use crate::route::{Asked as Model, Route};
-use crate::seam::{Act, Call, Instead, Plan};
+use crate::seam::{Act, Call, Instead, Plan, Watch};
+use crate::steering::header;
 use crate::watched::Watched;
 
 /// Says that the gateway failed over a request and let it pass.
@@ -48,17 +51,48 @@ pub(crate) async fn pass(
     Ok(relay(answer, Watched::new(None), Vec::new(), patience))
 }
 
+/// Where a call comes from.
+pub(crate) struct Source<'a> {
+    /// The connection, counted from 1 since the start.
+    pub(crate) connection: u64,
+    /// The virtual key; `None` without one.
+    pub(crate) key: Option<Arc<Key>>,
+    /// Who counts; `None`: nobody.
+    pub(crate) ledger: Option<&'a Arc<Ledger>>,
+}
+
+impl Source<'_> {
+    /// What a call is charged to; `None`: nobody needs to know.
+    fn ticket(&self, config: &Config, format: Format) -> Result<Option<Arc<Ticket>>, Refusal> {
+        let Some(ledger) = self.ledger else { return Ok(None) };
+        if self.key.is_none() && config.budgets.is_none() {
+            return Ok(None);
+        }
+        let key = self.key.as_deref();
+        let admitted = ledger.admit(key, &config.budgets, config.soft_percent);
+        admitted.map(Some).map_err(|why| {
+            let (status, kind) = (format.stop_status(), ErrorKind::GatewayStop);
+            Refusal::final_of(status, "budget_used_up", kind, why)
+        })
+    }
+}
+
 /// Carries out a call of a model.
 pub(crate) async fn call(
     live: &Live,
     held: &Held,
-    connection: u64,
+    from: Source<'_>,
     (route, model): (Route<'_>, Model<'_>),
     (mut head, body): (request::Parts, Incoming),
 ) -> Result<Response<Body>, Refusal> {
     let (body, _share) = receive(body, &live.config.limits, held).await?;
+    if let Some(key) = &from.key {
+        key.check_model(model.format, &body, model.model)
+            .map_err(|why| forbidden(model.format, "model_not_allowed", why))?;
+    }
+    let ticket = from.ticket(&live.config, model.format)?;
     let due = Instant::now() + live.config.limits.total_timeout;
-    let Plan { act, headers: announced, watch } = loop {
+    let Plan { act, headers: mut announced, watch } = loop {
         let mut plan = plan(
             live,
             &Call {
@@ -68,14 +102,23 @@ pub(crate) async fn call(
                 model_in_path: model.model,
                 stream_in_path: model.stream,
                 body: &body,
-                connection,
+                key: from.key.as_ref().map_or("", |key| &key.name),
+                ticket: ticket.as_ref(),
+                connection: from.connection,
                 at_ms: now_ms(),
             },
         )?;
         let Act::Hold(resumed) = &mut plan.act else { break plan };
         timeout_at(due, resumed).await.map_err(|_| Refusal::paused())?;
     };
-    let watched = Watched::new(watch);
+    if let Some(soft) = ticket.as_ref().and_then(|ticket| ticket.soft()) {
+        announced.push(header("x-steersman-budget", soft));
+    }
+    let watched = Watched::new(watch.or_else(|| {
+        let asked = model.model.unwrap_or_default();
+        let meter = Meter::new(ticket?, live.config.prices.clone(), asked, model.format);
+        Some(Box::new(meter) as Box<dyn Watch>)
+    }));
     let (body, touched) = match act {
         Act::Forward => (body, false),
         Act::ForwardBody(body) => (body, true),
@@ -159,7 +202,7 @@ fn patience(question: &Question, config: &Config) -> Patience {
     }
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

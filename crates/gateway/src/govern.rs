@@ -5,6 +5,7 @@ use steersman_engine::{Action, Decision};
 use steersman_wire::{Edit, Received};
 
 use crate::chain::Chain;
+use crate::record::Entry;
 use crate::session::{Said, Session};
 
 /// Requests that may still come after the answer was forced, before it is given here.
@@ -20,6 +21,11 @@ const FINISHING: [&str; 5] =
 const MINI_SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 /// Where it is looked for: in the first items, where the task is.
 const MINI_ITEMS: usize = 2;
+
+/// What the agent is told when a budget is nearly used up.
+const WIND_UP: &str = "The budget for this work is nearly used up. Stop working, call no more \
+                       tools, and give your answer now: what you found, what is done and what is \
+                       not.";
 
 /// How the client's loop takes an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +129,18 @@ impl Session {
             self.memory.asked_on += 1;
         }
         if self.memory.asked_on > MAX_ASKED_ON { Course::Answer } else { Course::Force }
+    }
+
+    /// Forces the answer, because a budget over several sessions is nearly used up. What was said;
+    /// `None` if the answer is being forced already, or the session is over.
+    pub fn wind_up(&mut self, chain: &Chain, why: &str) -> Option<Entry> {
+        if self.memory.forced.is_some() || self.memory.stopped.is_some() {
+            return None;
+        }
+        self.memory.forced = Some(why.to_owned());
+        let text = WIND_UP.to_owned();
+        self.say(chain, &text);
+        Some(Entry::Said { text, template: "budget".to_owned() })
     }
 
     /// Puts a text in at the end of this request, for good.

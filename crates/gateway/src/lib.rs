@@ -8,6 +8,7 @@
 mod alarm;
 mod answer;
 pub mod api;
+pub mod budget;
 pub mod chain;
 pub mod client;
 pub mod config;
@@ -19,9 +20,11 @@ pub mod govern;
 mod headers;
 pub mod identity;
 pub mod journal;
+pub mod keys;
 pub mod kind;
 mod live;
 pub mod mode;
+pub mod prices;
 mod question;
 mod receive;
 pub mod record;
@@ -36,7 +39,7 @@ pub mod steering;
 mod watched;
 
 pub use config::{
-    Config, ConfigError, Fail, Fallback, Limits, Mode, Rule, Upstream, schema, schema_text,
+    Config, ConfigError, Fail, Fallback, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
 };
 pub use live::StartError;
 pub use seam::{Act, Call, EndOfAnswer, Governor, Instead, Next, PassThrough, Plan, Watch};

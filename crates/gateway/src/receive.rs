@@ -78,14 +78,19 @@ pub(crate) async fn receive(
         Ok(()) => Ok((pieces.finish(), share)),
         Err(refusal) => {
             drop((pieces, share));
-            drain(body, limits, due).await;
+            read_on(body, limits, due).await;
             Err(refusal)
         }
     }
 }
 
+/// Reads the body of a request that is refused before it came.
+pub(crate) async fn drain(body: Incoming, limits: &Limits) {
+    read_on(body, limits, Instant::now() + limits.body_timeout).await;
+}
+
 /// Reads on for a while: a client that is still sending would not see the answer.
-async fn drain(mut body: Incoming, limits: &Limits, due: Instant) {
+async fn read_on(mut body: Incoming, limits: &Limits, due: Instant) {
     let mut left = limits.max_body_bytes.saturating_mul(4);
     if body.size_hint().lower() > left {
         return;

@@ -118,6 +118,8 @@ pub struct Opened {
     pub parent: Option<String>,
     /// The program.
     pub client: String,
+    /// The name of the virtual key; empty without one.
+    pub key: String,
     /// The model that was asked for.
     pub model: String,
     /// The wire format.
@@ -142,10 +144,23 @@ pub struct Replied {
     pub stop: Option<StopReason>,
     /// What it used.
     pub usage: Usage,
+    /// What it cost, in nano-dollars. `None`: not known, because there is no price for the model,
+    /// or the server did not say what was used.
+    pub cost_nanodollars: Option<u64>,
     /// The model that answered; empty if the server did not say.
     pub model: String,
     /// From the request to the end of the answer, in milliseconds.
     pub took_ms: u64,
+}
+
+impl Replied {
+    /// What it cost, in nano-dollars; `None` if that is not known.
+    #[must_use]
+    pub fn cost(&self) -> Option<u64> {
+        // Entries of the first versions have what the server told, and nothing else.
+        let told = self.usage.cost_nanodollars;
+        self.cost_nanodollars.or_else(|| (told > 0).then_some(told))
+    }
 }
 
 /// Who is told. It must not wait: what cannot be kept at once is dropped and counted.

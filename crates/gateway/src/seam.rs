@@ -2,6 +2,7 @@
 //! call, and a [`Watch`] of its making follows the answer.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
@@ -9,6 +10,7 @@ use http::{HeaderMap, StatusCode};
 use steersman_wire::Format;
 
 use crate::Config;
+use crate::budget::Ticket;
 
 /// What is known of a model call before it is forwarded.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,11 @@ pub struct Call<'a> {
     pub stream_in_path: bool,
     /// The whole body, as it came.
     pub body: &'a Bytes,
+    /// The name of the virtual key; empty without one.
+    pub key: &'a str,
+    /// What it is charged to; `None`: nobody counts. A watch of the governor's says what an answer
+    /// used; without a watch that is read along.
+    pub ticket: Option<&'a Arc<Ticket>>,
     /// The connection it came on, counted from 1 since the start.
     pub connection: u64,
     /// When its body was whole. Milliseconds since 1970.

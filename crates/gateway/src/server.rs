@@ -19,10 +19,12 @@ use tokio::time::{Duration, sleep};
 
 use crate::answer::{Refusal, health};
 use crate::api::{Api, is_ours};
+use crate::budget::Ledger;
 use crate::config::{Config, Limits};
-use crate::forward;
+use crate::forward::{self, Source, now_ms};
+use crate::keys::{Ring, admit};
 use crate::live::{Live, StartError};
-use crate::receive::Held;
+use crate::receive::{Held, drain};
 use crate::relay::Body;
 use crate::route::{BadSession, Target, route};
 use crate::seam::Governor;
@@ -69,6 +71,10 @@ struct Shared {
     live: RwLock<Arc<Live>>,
     /// Not set: there is no API, and its paths are the model servers'.
     api: OnceLock<Api>,
+    /// Not set: no virtual key is known.
+    ring: OnceLock<Arc<Ring>>,
+    /// Not set: nobody counts what is used.
+    ledger: OnceLock<Arc<Ledger>>,
     stage: watch::Sender<Stage>,
     connections: Arc<Semaphore>,
     held: Held,
@@ -114,6 +120,8 @@ impl Server {
         let shared = Shared {
             live: RwLock::new(Arc::new(live)),
             api: OnceLock::new(),
+            ring: OnceLock::new(),
+            ledger: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
             connections: Arc::new(Semaphore::new(connections)),
             held: Held::default(),
@@ -128,6 +136,20 @@ impl Server {
     pub fn with_api(self, api: Api) -> Self {
         // A second one would be a mistake of the caller's that changes nothing.
         let _ = self.shared.api.set(api);
+        self
+    }
+
+    /// Knows these virtual keys. The first ring holds; without one every virtual key is refused.
+    #[must_use]
+    pub fn with_keys(self, ring: Arc<Ring>) -> Self {
+        let _ = self.shared.ring.set(ring);
+        self
+    }
+
+    /// Holds calls to budgets, and counts what they use. The first ledger holds.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Arc<Ledger>) -> Self {
+        let _ = self.shared.ledger.set(ledger);
         self
     }
 
@@ -298,17 +320,21 @@ async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Re
     let Some(api) = shared.api.get() else {
         return answer(shared, number, request).await.1;
     };
+    let figures = api.figures();
     if is_ours(request.uri().path()) {
         return api.answer(request).await.map(Body::whole);
     }
     let (format, response) = answer(shared, number, request).await;
+    let headers = response.headers();
+    if let Some(why) = headers.get("x-steersman-error").and_then(|why| why.to_str().ok()) {
+        figures.refused(why);
+    }
     if let Some(format) = format {
-        let headers = response.headers();
         let is_turn = headers.contains_key("x-steersman-session");
         let kind = if is_turn { "turn" } else { "other" };
-        api.figures().answered(format.name(), kind, response.status());
+        figures.answered(format.name(), kind, response.status());
         if headers.contains_key("x-steersman-failed") {
-            api.figures().failed_open();
+            figures.failed_open();
         }
     }
     response
@@ -321,7 +347,7 @@ async fn answer(
     request: Request<Incoming>,
 ) -> (Option<Format>, Response<Body>) {
     let live = shared.live();
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let uri = head.uri.clone();
     if head.method == Method::CONNECT {
         let message = "the gateway is no proxy: it is the base URL of a model server";
@@ -336,16 +362,24 @@ async fn answer(
             return (None, refusal.response(Format::OpenAiChat));
         }
     };
-    let (called, format, outcome) = match route.target {
+    let (called, format) = match route.target {
         Target::Health => return (None, health(StatusCode::OK, "ok")),
         Target::Ready => return (None, ready(shared)),
-        Target::Other(format) => {
-            (None, format, forward::pass(&live, route, format, head, body).await)
+        Target::Other(format) => (None, format),
+        Target::Model(model) => (Some(model.format), model.format),
+    };
+    let ring = shared.ring.get().map(Arc::as_ref);
+    let admitted = admit(live.config.keys, ring, &mut head, (route, format), now_ms()).await;
+    let outcome = match (admitted, route.target) {
+        (Err(refusal), _) => {
+            drain(body, &live.config.limits).await;
+            Err(refusal)
         }
-        Target::Model(model) => {
-            let call = forward::call(&live, &shared.held, number, (route, model), (head, body));
-            (Some(model.format), model.format, call.await)
+        (Ok(key), Target::Model(model)) => {
+            let from = Source { connection: number, key, ledger: shared.ledger.get() };
+            forward::call(&live, &shared.held, from, (route, model), (head, body)).await
         }
+        (Ok(_), _) => forward::pass(&live, route, format, head, body).await,
     };
     (called, outcome.unwrap_or_else(|refusal| refusal.response(format)))
 }

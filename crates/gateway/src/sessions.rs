@@ -52,6 +52,8 @@ struct Slot {
 /// A request, as far as it tells which session is its own.
 #[derive(Debug)]
 pub struct Caller<'a> {
+    /// The name of the virtual key; empty without one. Sessions of different keys never meet.
+    pub key: &'a str,
     /// The name the client gives to the session.
     pub named: Option<&'a Named>,
     /// The request.
@@ -120,7 +122,7 @@ impl Sessions {
         }
         self.make_room();
         let session = Arc::new(Mutex::new(make(&key)));
-        let scope = scope_of(caller.named);
+        let scope = scope_of(caller.key, caller.named);
         let slot = Slot { session: Arc::clone(&session), scope, end: None, used_ms: caller.at_ms };
         self.open.insert(key.id, slot);
         (key, session)
@@ -135,9 +137,12 @@ impl Sessions {
 
     fn key_of(&mut self, caller: &Caller<'_>) -> Key {
         if let Some(named) = caller.named.filter(|named| named.is_exact) {
-            return Key { id: hash(&(named.source, &named.name)) };
+            let name = (named.source, &named.name);
+            // Ids from before there were keys stay as they are.
+            let id = if caller.key.is_empty() { hash(&name) } else { hash(&(caller.key, name)) };
+            return Key { id };
         }
-        let scope = scope_of(caller.named);
+        let scope = scope_of(caller.key, caller.named);
         let found = self.beginnings.longest(scope, caller.chain);
         let found = found.map(|(items, sessions)| (items, sessions.to_vec()));
         let known = found.and_then(|(items, sessions)| self.choose(caller, items, &sessions));
@@ -199,9 +204,11 @@ pub fn lock(session: &Shared) -> MutexGuard<'_, Session> {
 
 /// What narrows where a conversation is looked for.
 ///
-/// Conversations without exact names are looked for among those with the same inexact one.
-pub fn scope_of(named: Option<&Named>) -> u64 {
-    named.map_or(0, |named| hash(&(named.source, &named.name)))
+/// Conversations without exact names are looked for among those with the same inexact one, and of
+/// the same virtual key.
+pub fn scope_of(key: &str, named: Option<&Named>) -> u64 {
+    let name = named.map(|named| (named.source, &named.name));
+    if key.is_empty() { name.map_or(0, |name| hash(&name)) } else { hash(&(key, name)) }
 }
 
 /// The same in every run of the program: ids are found again after a restart.

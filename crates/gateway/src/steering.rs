@@ -112,7 +112,7 @@ impl Steering {
             client,
             agent: client.name(),
             model: &model,
-            key: "",
+            key: call.key,
             session: named.as_ref().map_or("", |named| &named.name),
         };
         let mode = mode_of(&settings.config, &subject);
@@ -128,6 +128,7 @@ impl Steering {
     /// The turn's session, new or known.
     fn session_of(&self, turn: &Turn<'_>, policy: &Arc<Policy>) -> (Key, Shared) {
         let caller = Caller {
+            key: turn.call.key,
             named: turn.named.as_ref(),
             received: &turn.received,
             chain: &turn.chain,
@@ -163,6 +164,7 @@ impl Steering {
             source: named.map_or("chain", |named| named.source).to_owned(),
             parent: named.and_then(|named| named.parent.clone()),
             client: turn.client.name().to_owned(),
+            key: turn.call.key.to_owned(),
             model: turn.model.to_string(),
             format: turn.call.format.name().to_owned(),
             mode: name_of(turn.mode).to_owned(),
@@ -194,7 +196,12 @@ impl Steering {
         }
         let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
         let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
-        let said = if resent { Vec::new() } else { said(&mut session, &turn.chain, acted) };
+        let mut said = if resent { Vec::new() } else { said(&mut session, &turn.chain, acted) };
+        // Work that has begun is brought to an answer; a task that begins is not ended unheard.
+        let soft = turn.call.ticket.and_then(|ticket| ticket.soft());
+        if let Some(why) = soft.filter(|_| governs && !resent && decision.is_some()) {
+            said.extend(session.wind_up(&turn.chain, why));
+        }
         let course = session.steer(acted, &turn.chain, resent);
         said.iter().for_each(&tell);
         tell(&Entry::Steered { course: course.clone() });
@@ -226,7 +233,7 @@ impl Steering {
         };
         let follow = Follow::new(Following {
             id,
-            scope: scope_of(turn.named.as_ref()),
+            scope: scope_of(turn.call.key, turn.named.as_ref()),
             session: shared,
             recorder: Arc::clone(&self.recorder),
             clock: Arc::clone(&self.clock),
@@ -237,6 +244,9 @@ impl Steering {
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
+            prices: settings.config.prices.clone(),
+            model: turn.model.to_string(),
+            ticket: turn.call.ticket.cloned(),
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
     }

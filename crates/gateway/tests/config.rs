@@ -7,10 +7,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use steersman_gateway::budget::{Budget, Budgets};
+use steersman_gateway::prices::Price;
 use steersman_gateway::{
-    Config, Fail, Fallback, Limits, Mode, Rule, Upstream, schema, schema_text,
+    Config, Fail, Fallback, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
 };
 use steersman_wire::Format;
+
+fn price(model: &str, [input, cached, write, output]: [u64; 4]) -> Price {
+    Price {
+        model: model.to_owned(),
+        input_nanodollars: input,
+        cached_nanodollars: cached,
+        cache_write_nanodollars: write,
+        output_nanodollars: output,
+    }
+}
 
 fn parse(text: &str) -> Result<Config, String> {
     Config::parse_bytes("gateway.yaml", text.as_bytes()).map_err(|error| error.to_string())
@@ -37,11 +49,33 @@ fn every_setting_has_a_default() {
     assert_eq!(parse("mode: off").unwrap().unknown_clients, Mode::Off);
 }
 
+/// The upstreams of the case in which everything is set.
+fn upstreams() -> Vec<Upstream> {
+    let upstream =
+        |name: &str, base_url: &str, formats: &[Format], key_env: Option<&str>| Upstream {
+            name: name.to_owned(),
+            base_url: base_url.to_owned(),
+            formats: formats.to_vec(),
+            key_env: key_env.map(str::to_owned),
+        };
+    vec![
+        upstream(
+            "local",
+            "http://localhost:8080/v1",
+            &[Format::OpenAiChat, Format::OpenAiResponses],
+            None,
+        ),
+        upstream("a.example", "https://a.example", &[Format::Anthropic], Some("A_KEY")),
+        upstream("[::1]:9", "http://[::1]:9/x", &Format::ALL, None),
+    ]
+}
+
 #[test]
 fn everything_can_be_set() {
     let text = "\
 listen: 0.0.0.0:9000
 admin_token_env: ADMIN
+keys: required
 upstreams:
   - {name: local, base_url: 'http://localhost:8080/v1/', formats: [openai_chat, openai_responses]}
   - {base_url: 'https://a.example', formats: [anthropic], key_env: A_KEY}
@@ -54,32 +88,20 @@ rules:
 fallbacks: [{model: big-*, use: 'a/small:1'}]
 policy: patient
 fail: closed
+prices:
+  - {model: 'm-*', input: 3, cached: 0.3, cache_write: 3.75, output: 15}
+  - {model: '*', input: 0.075, output: 0}
+budgets: {per_day: {tokens: 7, cost: 2.5, calls: 3}, in_all: {calls: 9}, soft_share: 0.5}
 limits: {max_body_bytes: 2048, header_timeout_ms: 5, max_connections: 7}
 shutdown_grace_ms: 0
 state_dir: state
 ";
-    let upstream =
-        |name: &str, base_url: &str, formats: &[Format], key_env: Option<&str>| Upstream {
-            name: name.to_owned(),
-            base_url: base_url.to_owned(),
-            formats: formats.to_vec(),
-            key_env: key_env.map(str::to_owned),
-        };
     let some = |text: &str| Some(text.to_owned());
     let none =
         Rule { client: None, agent: None, model: None, key: None, session: None, mode: Mode::Off };
     let expected = Config {
         listen: "0.0.0.0:9000".parse().unwrap(),
-        upstreams: vec![
-            upstream(
-                "local",
-                "http://localhost:8080/v1",
-                &[Format::OpenAiChat, Format::OpenAiResponses],
-                None,
-            ),
-            upstream("a.example", "https://a.example", &[Format::Anthropic], Some("A_KEY")),
-            upstream("[::1]:9", "http://[::1]:9/x", &Format::ALL, None),
-        ],
+        upstreams: upstreams(),
         mode: Mode::Shadow,
         unknown_clients: Mode::Off,
         rules: vec![
@@ -95,6 +117,21 @@ state_dir: state
         fallbacks: vec![Fallback { model: "big-*".to_owned(), instead: "a/small:1".to_owned() }],
         policy: some("patient"),
         fail: Fail::Closed,
+        keys: Keys::Required,
+        prices: vec![
+            price("m-*", [3_000_000_000, 300_000_000, 3_750_000_000, 15_000_000_000]),
+            price("*", [75_000_000, 75_000_000, 75_000_000, 0]),
+        ]
+        .into(),
+        budgets: Budgets {
+            per_day: Budget {
+                tokens: Some(7),
+                cost_nanodollars: Some(2_500_000_000),
+                calls: Some(3),
+            },
+            in_all: Budget { calls: Some(9), ..Budget::default() },
+        },
+        soft_percent: 50,
         limits: Limits {
             max_body_bytes: 2048,
             header_timeout: Duration::from_millis(5),
@@ -110,17 +147,36 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 12] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
         ("listen: example.org:1", &["gateway.yaml:1:9: error: listen:", "address and port"]),
         (
             "\nlisten: 0.0.0.0:1",
-            &["gateway.yaml:2:9: error: listen:", "admin_token_env: STEERSMAN_ADMIN_TOKEN"],
+            &[
+                "gateway.yaml:2:9: error: listen:",
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN`",
+                "`keys: required`",
+            ],
         ),
+        (
+            "listen: 0.0.0.0:1\nadmin_token_env: A",
+            &["gateway.yaml:1:9: error: listen:", "set `keys: required` (`steersman keys create"],
+        ),
+        (
+            "listen: 0.0.0.0:1\nkeys: required",
+            &["gateway.yaml:1:9: error: listen:", "set `admin_token_env: STEERSMAN_ADMIN_TOKEN`"],
+        ),
+        ("budgets: {per_day: {tokens: 0}}", &["budgets.per_day.tokens:", "1"]),
+        ("keys: on", &["gateway.yaml:1:7: error: keys:", "required", "optional", "off"]),
         ("limits:\n  max_connections: 0", &["gateway.yaml:2:20: error: limits.max_connections:"]),
         ("limits: {total_timeout: 1}", &["limits.total_timeout:", "total_timeout_ms"]),
+        ("prices:\n  - {model: m, input: 1}", &["prices[0]", "output"]),
+        (
+            "prices:\n  - {model: m, input: -1, output: 1}",
+            &["gateway.yaml:2:23: error: prices[0].input:", "0", "10000"],
+        ),
         (
             "fallbacks:\n  - {model: a, use: 'a b'}",
             &["gateway.yaml:2:", "fallbacks[0].use", "letters, digits"],

@@ -47,6 +47,20 @@ pub enum StoreError {
         /// The epoch of the lost lease.
         epoch: u64,
     },
+    /// A virtual key has, or had, this name.
+    #[error(
+        "a key called `{name}` exists already; names are not used twice, revoked keys' neither"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// No virtual key has this name.
+    #[error("no key is called `{name}`")]
+    UnknownKey {
+        /// The name.
+        name: String,
+    },
     /// What was to be stored is beyond its bounds.
     #[error("the store refuses {what}")]
     Refused {

@@ -6,10 +6,12 @@
 //!
 //! An append names the last entry its writer knows of, so two writers never interleave unseen.
 //! Beside its entries a session can have a [`Kept`] state, of which only the latest counts.
+//! [`Accounts`] keeps virtual keys of the gateway and what was used under them, in the same file.
 //! A [`Lease`] says who drives a session; its epoch fences off a driver that lost it.
 //!
 //! The why is in `docs/design/store.md`.
 
+mod accounts;
 mod control;
 mod entry;
 mod error;
@@ -17,12 +19,17 @@ mod hint;
 mod kept;
 mod lease;
 mod memory;
+mod memory_accounts;
 mod session;
 mod session_id;
 mod sqlite;
 mod store;
 mod transfer;
 
+pub use accounts::{
+    Accounts, KeyRecord, MAX_ACCOUNT_BYTES, MAX_KEY_BODY_BYTES, MAX_KEY_NAME_BYTES, MAX_KEYS,
+    Spending,
+};
 pub use control::{Control, MAX_NAME_BYTES, NewControl, Timer};
 pub use entry::{Append, Entry, MAX_BODY_BYTES, MAX_ENTRIES, MAX_KIND_BYTES, NewEntry};
 pub use error::{FileFault, StoreError};

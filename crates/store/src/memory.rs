@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
 use crate::entry::MAX_BODY_BYTES;
+use crate::memory_accounts::Book;
 use crate::store::cap_time;
 use crate::{
     Append, AskLease, Control, Entry, Filter, Head, Hint, Kept, Lease, MAX_LIMIT, NewControl,
@@ -20,6 +21,7 @@ const HINTS: usize = 1024;
 pub struct MemoryStore {
     sessions: Mutex<BTreeMap<SessionId, Held>>,
     hints: broadcast::Sender<Hint>,
+    pub(crate) book: Book,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,11 @@ fn rest<T>(list: &[T], after: u64) -> &[T] {
 
 impl Default for MemoryStore {
     fn default() -> Self {
-        Self { sessions: Mutex::default(), hints: broadcast::channel(HINTS).0 }
+        Self {
+            sessions: Mutex::default(),
+            hints: broadcast::channel(HINTS).0,
+            book: Book::default(),
+        }
     }
 }
 

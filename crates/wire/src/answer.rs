@@ -41,13 +41,27 @@ pub struct Tokens {
     pub output: u64,
     /// The part of the input that was read from the server's cache.
     pub cached_input: u64,
+    /// The part of the input that was written into the server's cache, where that is counted apart.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
     /// The part of the output that is reasoning.
     pub reasoning: u64,
     /// The price as the server told it, in nano-dollars (10⁻⁹ USD).
     pub cost_nanodollars: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Tokens {
+    /// Whether the server told anything: an answer without tokens is one whose use is unknown.
+    #[must_use]
+    pub const fn is_told(self) -> bool {
+        self.input > 0 || self.output > 0 || self.cost_nanodollars > 0
+    }
+
     /// The engine's view of it.
     #[must_use]
     pub const fn usage(self) -> Usage {

@@ -1,15 +1,19 @@
 //! What a gateway keeps and tells: the store, the journal, the governor over it, the API.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steersman_engine::Policy;
 use steersman_gateway::api::{Access, Api, Parts};
+use steersman_gateway::budget::Ledger;
 use steersman_gateway::figures::{Counted, Figures, Timed};
 use steersman_gateway::journal::Journal;
+use steersman_gateway::keys::Ring;
 use steersman_gateway::record::SharedRecorder;
 use steersman_gateway::steering::{Clock, Steering};
 use steersman_gateway::{Config, Governor};
+use steersman_store::{Accounts, Store};
 
 use crate::run::{Place, StoreArgs};
 
@@ -19,6 +23,10 @@ pub(super) struct Keeping {
     pub(super) governor: Arc<dyn Governor>,
     /// Who answers for it.
     pub(super) api: Api,
+    /// Who may ask it.
+    pub(super) ring: Arc<Ring>,
+    /// How much of it.
+    pub(super) ledger: Arc<Ledger>,
     journal: Arc<Journal>,
 }
 
@@ -27,16 +35,24 @@ impl Keeping {
     ///
     /// # Errors
     /// The store cannot be used; the sentence says why.
-    pub(super) fn begin(
+    pub(super) async fn begin(
         config: &Config,
         policy: Policy,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
-        let place = Place::of(&StoreArgs { folder: config.state_dir.clone() })?;
-        let store = place.open()?;
+        // Where the other verbs look as well.
+        let named = || variable("STEERSMAN_STATE").filter(|folder| !folder.is_empty());
+        let folder = config.state_dir.clone().or_else(|| named().map(PathBuf::from));
+        let store = Arc::new(Place::of(&StoreArgs { folder })?.open_sqlite()?);
+        let accounts = Arc::clone(&store) as Arc<dyn Accounts>;
+        let store: Arc<dyn Store> = store;
         let clock: Clock = Arc::new(now_ms);
-        let journal = Arc::new(Journal::new(Arc::clone(&store), Arc::clone(&clock)));
         let figures = Arc::new(Figures::default());
+        let (of_keys, counting) = (Arc::clone(&accounts), Arc::clone(&figures));
+        let ring = Ring::begin(of_keys).await.map_err(|error| error.to_string())?;
+        let ledger = Ledger::begin(accounts, Arc::clone(&clock), counting).await;
+        let ledger = ledger.map_err(|error| error.to_string())?;
+        let journal = Arc::new(Journal::new(Arc::clone(&store), Arc::clone(&clock)));
         let recorder: SharedRecorder =
             Arc::new(Counted::new(Arc::clone(&figures), Arc::clone(&journal)));
         // Also where no call is read: the configuration may be another after a SIGHUP.
@@ -53,7 +69,7 @@ impl Keeping {
             access: Access::new(config.listen.ip(), token),
             clock,
         });
-        Ok(Self { governor: Arc::new(Timed::new(figures, governor)), api, journal })
+        Ok(Self { governor: Arc::new(Timed::new(figures, governor)), api, ring, ledger, journal })
     }
 
     /// Writes what is not written yet. Takes as long as the disk does.
@@ -61,6 +77,10 @@ impl Keeping {
     /// Gives how many entries were lost since the start.
     pub(super) async fn end(self) -> u64 {
         self.journal.close().await;
+        if !self.ledger.close().await {
+            let why = "what was used last under keys could not be written: it will not count";
+            crate::screen::say(why);
+        }
         self.journal.health().lost()
     }
 }

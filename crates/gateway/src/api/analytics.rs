@@ -69,8 +69,10 @@ pub struct Bucket {
     pub input_tokens: u64,
     /// Tokens generated.
     pub output_tokens: u64,
-    /// The price in nano-dollars.
+    /// The price in nano-dollars of the answers whose price is known.
     pub cost_nanodollars: u64,
+    /// Answers whose price is not known.
+    pub unpriced_replies: u64,
 }
 
 /// How often something was decided.
@@ -245,7 +247,10 @@ impl Sum {
                 bucket.replies += 1;
                 bucket.input_tokens += replied.usage.input_tokens;
                 bucket.output_tokens += replied.usage.output_tokens;
-                bucket.cost_nanodollars += replied.usage.cost_nanodollars;
+                match replied.cost() {
+                    Some(cost) => bucket.cost_nanodollars += cost,
+                    None => bucket.unpriced_replies += 1,
+                }
                 if replied.calls.is_empty() {
                     course.ending = "answered";
                     self.close(course, |it| &mut it.answered);

@@ -33,6 +33,7 @@ use route::{Astray, Operation};
 pub use access::Access;
 pub use analytics::{Analytics, Bucket, Count, Followed};
 pub use document::{document, document_text};
+pub(crate) use query::decode;
 pub use route::is_ours;
 pub use types::{
     Decided, Entries, Event, Line, Problem, ProblemBody, SessionDetail, SessionLine, SessionList,

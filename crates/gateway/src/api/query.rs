@@ -94,7 +94,7 @@ fn unknown(params: &[Param], name: &str) -> String {
 }
 
 /// Decodes `%41` and `+`; `None` if what comes of it is no text.
-fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {

@@ -29,6 +29,8 @@ pub struct SessionLine {
     pub state: String,
     /// The first line of the task.
     pub task: String,
+    /// The name of the virtual key; null without one.
+    pub key: Option<String>,
     /// The client program; null if it is not known.
     pub agent: Option<String>,
     /// The model; null if it is not known.
@@ -43,7 +45,7 @@ pub struct SessionLine {
     pub calls: u64,
     /// Tokens in and out; null if they are not known.
     pub tokens: Option<u64>,
-    /// The price in nano-dollars; null if it is not known.
+    /// The price in nano-dollars of the answers whose price is known; null if that is none.
     pub cost_nanodollars: Option<u64>,
     /// Entries of its journal.
     pub entries: u64,
@@ -197,6 +199,7 @@ impl From<Summary> for SessionLine {
             kind: kind.to_owned(),
             state: head.state,
             task: head.title,
+            key: head.extra.as_deref().and_then(key_of),
             agent: head.agent,
             model: head.model,
             created_ms: summary.created_ms,
@@ -208,6 +211,13 @@ impl From<Summary> for SessionLine {
             entries: summary.last_seq,
         }
     }
+}
+
+/// The key's name in what a head has beside its fields.
+fn key_of(extra: &str) -> Option<String> {
+    let extra: Value = serde_json::from_str(extra).ok()?;
+    let key = extra.get("key")?.as_str()?;
+    (!key.is_empty()).then(|| key.to_owned())
 }
 
 impl From<Stored> for Line {

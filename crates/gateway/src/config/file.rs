@@ -8,8 +8,8 @@ use steersman_wire::Format;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct GatewayFile {
-    /// Address and port to listen on. Anything but loopback needs `admin_token_env`. Default
-    /// 127.0.0.1:8700.
+    /// Address and port to listen on. Anything but loopback needs `admin_token_env` and
+    /// `keys: required`. Default 127.0.0.1:8700.
     pub(super) listen: Option<String>,
     /// The model servers; a call goes to the first that speaks its format. Default: the public
     /// ones of OpenAI, Anthropic and Google.
@@ -30,6 +30,14 @@ pub(super) struct GatewayFile {
     pub(super) policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default `open`.
     pub(super) fail: Option<Fail>,
+    /// Whether clients need virtual keys, which `steersman keys create` makes. Anything but
+    /// loopback needs `required`. Default `off`.
+    pub(super) keys: Option<Keys>,
+    /// What models cost, in US dollars per million tokens; the first price that matches holds.
+    /// Default: none, and costs are those that servers tell.
+    pub(super) prices: Vec<PriceFile>,
+    /// What may be used under all keys and without one together. Default: no limit.
+    pub(super) budgets: BudgetsFile,
     /// What clients and model servers may take up, and how long they may take.
     pub(super) limits: LimitsFile,
     /// How long answers may go on after the gateway was told to end. Milliseconds. Default 30000.
@@ -106,6 +114,20 @@ pub enum Fail {
     Closed,
 }
 
+/// Whether clients need virtual keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Keys {
+    /// Every request needs one.
+    Required,
+    /// A request without one passes with the client's own key; one with a virtual key needs one
+    /// that holds.
+    Optional,
+    /// There are none; a request with one is refused, so that it does not go on.
+    #[default]
+    Off,
+}
+
 /// A mode for some calls. What is not given matches every call; texts may hold `*` for any
 /// characters.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -131,6 +153,58 @@ pub struct Rule {
 }
 
 pub(super) type RuleFile = Rule;
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriceFile {
+    /// The model, as the server names it or as it was asked for; may hold `*` for any characters.
+    pub(super) model: String,
+    /// Of tokens sent.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) input: f64,
+    /// Of tokens sent that the server had in its cache. Default: as `input`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) cached: Option<f64>,
+    /// Of tokens sent that the server wrote into its cache, where it counts them apart. Default: as
+    /// `input`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) cache_write: Option<f64>,
+    /// Of tokens generated.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub(super) output: f64,
+}
+
+/// What may be used of the whole gateway.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BudgetsFile {
+    /// From midnight to midnight, UTC.
+    pub(super) per_day: BudgetFile,
+    /// Without an end.
+    pub(super) in_all: BudgetFile,
+    /// From which part of a budget on, of a key's as well, agents that are governed are made to
+    /// give their answers. Default 0.9.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub(super) soft_share: Option<f64>,
+}
+
+/// What may be used; what is not given has no limit.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BudgetFile {
+    /// Tokens sent and generated.
+    #[schemars(range(min = 1))]
+    pub(super) tokens: Option<u64>,
+    /// US dollars. Calls whose price is not known use none.
+    #[schemars(range(min = 0.000_001, max = 1_000_000_000.0))]
+    pub(super) cost: Option<f64>,
+    /// Calls that a model's server took.
+    #[schemars(range(min = 1))]
+    pub(super) calls: Option<u64>,
+}
 
 /// A model that is asked in the place of another one, by the same server and with the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

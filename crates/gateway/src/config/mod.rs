@@ -1,6 +1,7 @@
 //! The settings of a gateway: the file `gateway.yaml`. Every setting has a default.
 
 mod file;
+mod money;
 
 use std::fmt;
 use std::fs::File;
@@ -16,13 +17,16 @@ use steersman_engine::policy::glob_matches;
 use steersman_upstream::Endpoint;
 use steersman_wire::Format;
 
-pub use file::{Fail, Fallback, Mode, Rule};
+pub use file::{Fail, Fallback, Keys, Mode, Rule};
 use file::{GatewayFile, LimitsFile, UpstreamFile};
+
+use crate::budget::Budgets;
+use crate::prices::Prices;
 
 /// The largest file. Bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most upstreams, and most rules.
+/// Most upstreams, most rules, and most prices.
 const MAX_ITEMS: usize = 256;
 
 /// Longest name of a model to fall back on. Bytes.
@@ -54,6 +58,14 @@ pub struct Config {
     pub policy: Option<String>,
     /// What becomes of a call when the gateway itself fails over it. Default [`Fail::Open`].
     pub fail: Fail,
+    /// Whether clients need virtual keys. Default [`Keys::Off`].
+    pub keys: Keys,
+    /// What models cost. At most 256 prices. Default: none.
+    pub prices: Prices,
+    /// What may be used of the whole gateway. Default: no limit.
+    pub budgets: Budgets,
+    /// From which percentage of a budget on answers are forced. 1 to 100. Default 90.
+    pub soft_percent: u64,
     /// What clients and model servers may take up, and how long they may take.
     pub limits: Limits,
     /// How long answers may go on after the gateway was told to end. Default 30 seconds.
@@ -140,6 +152,10 @@ impl Default for Config {
             fallbacks: Vec::new(),
             policy: None,
             fail: Fail::Open,
+            keys: Keys::Off,
+            prices: Prices::default(),
+            budgets: Budgets::default(),
+            soft_percent: money::SOFT_PERCENT,
             limits: Limits::default(),
             shutdown_grace: Duration::from_secs(30),
             state_dir: None,
@@ -227,15 +243,30 @@ impl Config {
     }
 
     /// Why this address may not be listened on: others than this machine could use the gateway,
-    /// and there is no admin token.
+    /// and there is no admin token, or no virtual key is needed.
     ///
     /// # Errors
     /// What to do about it.
     pub fn check_listen(&self) -> Result<(), String> {
-        if self.listen.ip().is_loopback() || self.admin_token_env.is_some() {
+        let (token, keys) = (self.admin_token_env.is_some(), self.keys == Keys::Required);
+        if self.listen.ip().is_loopback() || (token && keys) {
             return Ok(());
         }
-        Err(not_loopback(self.listen))
+        let missing = match (token, keys) {
+            (false, false) => {
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN` (the variable that holds a token) and \
+                 `keys: required`"
+            }
+            (false, true) => {
+                "`admin_token_env: STEERSMAN_ADMIN_TOKEN` (the variable that holds a token)"
+            }
+            _ => "`keys: required` (`steersman keys create NAME` makes keys)",
+        };
+        Err(format!(
+            "{} is not allowed: other machines could use the gateway; listen on 127.0.0.1, or \
+             set {missing} in the configuration",
+            self.listen
+        ))
     }
 
     /// The model to ask in the place of one whose server does not answer; `None`: there is none.
@@ -250,14 +281,6 @@ impl Config {
     pub fn upstream(&self, format: Format) -> Option<&Upstream> {
         self.upstreams.iter().find(|upstream| upstream.formats.contains(&format))
     }
-}
-
-fn not_loopback(listen: SocketAddr) -> String {
-    format!(
-        "{listen} is not allowed: other machines could use the gateway, and there is no admin \
-         token; listen on 127.0.0.1, or name the variable that holds a token: \
-         `admin_token_env: STEERSMAN_ADMIN_TOKEN`"
-    )
 }
 
 /// The host and port of an address.
@@ -282,9 +305,11 @@ impl Check<'_> {
             Some(list) => self.upstreams(list),
         };
         self.count("rules", file.rules.len());
+        self.count("prices", file.prices.len());
         if let Some(name) = &file.admin_token_env {
             self.variable(&["admin_token_env"], name);
         }
+        let (budgets, soft_percent) = money::budgets(&file.budgets);
         let grace = file.shutdown_grace_ms.map(Duration::from_millis);
         let config = Config {
             listen: self.listen(file.listen.as_deref()),
@@ -295,6 +320,10 @@ impl Check<'_> {
             fallbacks: self.fallbacks(&file.fallbacks),
             policy: file.policy.clone(),
             fail: file.fail.unwrap_or(default.fail),
+            keys: file.keys.unwrap_or_default(),
+            prices: file.prices.iter().map(money::price).collect::<Vec<_>>().into(),
+            budgets,
+            soft_percent,
             limits: Limits::of(&file.limits),
             shutdown_grace: grace.unwrap_or(default.shutdown_grace),
             state_dir: file.state_dir.as_ref().map(PathBuf::from),

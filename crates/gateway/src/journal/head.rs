@@ -23,8 +23,10 @@ pub(super) fn fold(head: &mut Head, entry: &Entry) {
             head.tool_calls += replied.calls.len() as u64;
             let used = replied.usage.input_tokens.saturating_add(replied.usage.output_tokens);
             head.tokens = Some(head.tokens.unwrap_or_default().saturating_add(used));
-            let cost = replied.usage.cost_nanodollars;
-            head.cost_nanos = Some(head.cost_nanos.unwrap_or_default().saturating_add(cost));
+            // What is not known adds nothing, and makes nothing known.
+            if let Some(cost) = replied.cost() {
+                head.cost_nanos = Some(head.cost_nanos.unwrap_or_default().saturating_add(cost));
+            }
             if !replied.model.is_empty() {
                 head.model = Some(cut(&replied.model));
             }
@@ -60,6 +62,7 @@ fn open(head: &mut Head, opened: &Opened) {
         "parent": opened.parent.as_deref().map(cut),
         "format": cut(&opened.format),
         "mode": cut(&opened.mode),
+        "key": cut(&opened.key),
     });
     head.extra = Some(extra.to_string());
 }

@@ -6,9 +6,11 @@
     reason = "a test that cannot set up its case must fail"
 )]
 
+mod budgets;
 mod fallback;
 mod faults;
 mod governed;
+mod keys;
 mod life;
 mod limits;
 mod passing;

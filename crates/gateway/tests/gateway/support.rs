@@ -50,6 +50,10 @@ impl Gateway {
     pub(crate) async fn governed(config: Config, governor: Arc<dyn Governor>) -> Self {
         let options = Options::default();
         let server = Server::bind(config, governor, &options, no_variable).await.unwrap();
+        Self::of(server)
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         let (address, handle) = (server.address(), server.handle());
         Self { address, handle, running: tokio::spawn(server.run()) }
     }
@@ -156,6 +160,12 @@ pub(crate) async fn read_until(stream: &mut TcpStream, text: &str) -> String {
         all.extend_from_slice(&bytes[..length]);
     }
     String::from_utf8_lossy(&all).into_owned()
+}
+
+/// Sends bytes, reads until a text has come, and leaves.
+pub(crate) async fn raw_until(gateway: &Gateway, bytes: &str, text: &str) {
+    let mut stream = gateway.raw(bytes.as_bytes()).await;
+    read_until(&mut stream, text).await;
 }
 
 /// A server that reads the head of one request, answers with bytes, and ends the connection; what

@@ -78,7 +78,7 @@ async fn sessions_are_listed_filtered_and_paged() {
     );
     let line = json!({
         "session": "gw-1", "kind": "gateway", "state": "open", "task": "Fix the test.",
-        "agent": "codex", "model": "some-model-1", "created_ms": AT_MS + 1,
+        "key": "alice", "agent": "codex", "model": "some-model-1", "created_ms": AT_MS + 1,
         "updated_ms": AT_MS + 1, "turns": 2, "calls": 2, "tokens": 220,
         "cost_nanodollars": 14, "entries": 8,
     });
@@ -193,6 +193,7 @@ async fn analytics_sum_journals_up() {
         "from_ms": hour, "requests": 2, "replies": 2, "rescues": 0, "failed_calls": 0,
         "decisions": {"nudge": 1, "continue": 1},
         "input_tokens": 200, "output_tokens": 20, "cost_nanodollars": 14,
+        "unpriced_replies": 0,
     });
     assert_eq!(buckets[0], first);
     let followed = json!([

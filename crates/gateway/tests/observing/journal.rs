@@ -38,7 +38,7 @@ async fn entries_are_written_in_order_and_the_head_sums_them_up() {
     let summary = store.session(&id("gw-1")).await.unwrap().unwrap();
     let extra = json!({
         "kind": "gateway", "name": "ses_1", "source": "x-session-id", "parent": null,
-        "format": "openai-responses", "mode": "govern",
+        "format": "openai-responses", "mode": "govern", "key": "alice",
     });
     let head = Head {
         state: "open".to_owned(),

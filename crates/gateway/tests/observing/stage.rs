@@ -53,6 +53,7 @@ pub(crate) fn opened(task: &str) -> Entry {
         source: "x-session-id".to_owned(),
         parent: None,
         client: "codex".to_owned(),
+        key: "alice".to_owned(),
         model: "some-model".to_owned(),
         format: "openai-responses".to_owned(),
         mode: "govern".to_owned(),

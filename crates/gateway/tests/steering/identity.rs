@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use steersman_engine::Action;
+use steersman_gateway::record::Entry;
 use steersman_wire::{Format, Message};
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
@@ -45,6 +46,52 @@ fn names_tell_sessions_apart_whatever_they_say() {
     let turns = kept.decisions().iter().map(|it| it.turn).max();
     // The third turn's results have not been sent yet.
     assert_eq!(turns, Some(2));
+}
+
+#[test]
+fn sessions_of_different_keys_never_meet() {
+    // The same name for the session, and the same conversation without any name.
+    for name in [Some("ses_1"), None] {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(GOVERN, &kept);
+        let of = |key: &str| {
+            let client = Client::new(Format::Anthropic, true, "x");
+            let client = match name {
+                Some(name) => client.header("x-session-id", name),
+                None => client,
+            };
+            client.with_key(key)
+        };
+        let mut clients = [of("alice"), of("bob"), of("")];
+        for turn in 0..3 {
+            for client in &mut clients {
+                let reply = call("read", &format!(r#"{{"path":"{turn}"}}"#));
+                client.turn(&steering, &reply, "same");
+            }
+        }
+        let mut keys: Vec<String> = kept
+            .entries()
+            .into_iter()
+            .filter_map(|(_, entry)| match entry {
+                Entry::Opened(opened) => Some(opened.key),
+                _ => None,
+            })
+            .collect();
+        keys.sort();
+        assert_eq!(keys, ["", "alice", "bob"], "{name:?}");
+    }
+}
+
+#[test]
+fn rules_can_look_at_the_key() {
+    let rules = "mode: off\nrules: [{key: 'team-*', mode: govern}]\n";
+    for (key, expected) in [("team-a", 1), ("alice", 0), ("", 0)] {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(rules, &kept);
+        let mut client = Client::new(Format::Anthropic, true, "x").with_key(key);
+        client.turn(&steering, &call("read", "{}"), "x");
+        assert_eq!(kept.sessions().len(), expected, "{key}");
+    }
 }
 
 #[test]

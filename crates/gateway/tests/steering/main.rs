@@ -10,6 +10,7 @@ mod failures;
 mod helm;
 mod identity;
 mod looping;
+mod prices;
 mod rescue;
 mod restart;
 mod sim;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 use steersman_engine::{Decision, Policy, StopReason};
+use steersman_gateway::budget::Ticket;
 use steersman_gateway::config::Config;
 use steersman_gateway::record::{Entry, Recorder, Standing};
 use steersman_gateway::seam::{Act, Call, EndOfAnswer, Governor, Next, Plan, Watch};
@@ -31,6 +32,10 @@ impl Kept {
             _ => None,
         });
         decisions.collect()
+    }
+
+    pub(crate) fn entries(&self) -> Vec<(String, Entry)> {
+        self.entries.lock().unwrap().clone()
     }
 
     /// The kinds of entries, by session.
@@ -84,10 +89,15 @@ static CLOCK: AtomicU64 = AtomicU64::new(1_700_000_000_000);
 
 /// A governor as `yaml` configures it, under the policy `default`.
 pub(crate) fn steering(yaml: &str, kept: &Arc<Kept>) -> Steering {
+    steering_under(yaml, Policy::default(), kept)
+}
+
+/// The same under another policy.
+pub(crate) fn steering_under(yaml: &str, policy: Policy, kept: &Arc<Kept>) -> Steering {
     let config = Config::parse_bytes("gateway.yaml", yaml.as_bytes()).unwrap();
     let clock = Arc::new(|| CLOCK.fetch_add(1, Ordering::SeqCst));
     let recorder: Arc<dyn Recorder> = Arc::clone(kept) as Arc<dyn Recorder>;
-    Steering::new(config, Policy::default(), recorder, clock)
+    Steering::new(config, policy, recorder, clock)
 }
 
 /// What became of a request.
@@ -113,6 +123,10 @@ pub(crate) struct Client {
     pub(crate) renames: bool,
     /// Makes ids of calls unlike those of other clients.
     pub(crate) name: String,
+    /// The name of its virtual key; empty without one.
+    pub(crate) key: String,
+    /// What its calls are charged to.
+    pub(crate) ticket: Option<Arc<Ticket>>,
     replies: u32,
 }
 
@@ -133,6 +147,8 @@ impl Client {
             at_ms: 1_700_000_000_000,
             renames: false,
             name: name.to_owned(),
+            key: String::new(),
+            ticket: None,
             replies: 0,
         }
     }
@@ -140,6 +156,11 @@ impl Client {
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         let value = HeaderValue::from_str(value).unwrap();
         self.headers.insert(HeaderName::from_static(name), value);
+        self
+    }
+
+    pub(crate) fn with_key(mut self, key: &str) -> Self {
+        key.clone_into(&mut self.key);
         self
     }
 
@@ -183,6 +204,8 @@ impl Client {
             model_in_path: in_path.then_some("some-model"),
             stream_in_path: in_path && self.stream,
             body: &self.body(),
+            key: &self.key,
+            ticket: self.ticket.as_ref(),
             connection: 1,
             at_ms: self.at_ms,
         })

@@ -30,6 +30,10 @@ impl<'a> Change<'a> {
         Self { connection, writer, number: None, hints: Vec::new() }
     }
 
+    pub(super) const fn connection(&self) -> &'a Connection {
+        self.connection
+    }
+
     /// What to tell subscribers once the transaction is durable.
     pub(super) fn into_hints(self) -> Vec<Hint> {
         self.hints

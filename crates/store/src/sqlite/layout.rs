@@ -17,7 +17,8 @@ const APPLICATION_ID: i32 = 0x5374_7273;
 
 /// Each step makes the layout of the next version; their number is the present version.
 /// A step that was ever released is never edited.
-const STEPS: [&str; 2] = [include_str!("layout_1.sql"), include_str!("layout_2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("layout_1.sql"), include_str!("layout_2.sql"), include_str!("layout_3.sql")];
 
 const PRESENT: i32 = STEPS.len() as i32;
 

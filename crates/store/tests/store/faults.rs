@@ -53,7 +53,7 @@ fn other_files_are_refused_and_left_as_they_are() {
     check(FileFault::Foreign { application_id: 0 });
     drop(open(&path).unwrap());
     database("PRAGMA user_version = 99");
-    check(FileFault::Newer { found: 99, known: 2 });
+    check(FileFault::Newer { found: 99, known: 3 });
     drop(open(&path).unwrap());
     fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
     check(FileFault::ReadOnly);

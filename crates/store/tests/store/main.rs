@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+mod accounts;
 mod conformance;
 mod faults;
 mod properties;

@@ -108,8 +108,9 @@ fn word(answer: &Answer) -> &'static str {
 fn usage(tokens: Tokens) -> Value {
     let mut usage = json!({
         // Cached tokens are counted apart.
-        "input_tokens": tokens.input.saturating_sub(tokens.cached_input),
-        "cache_creation_input_tokens": 0,
+        "input_tokens":
+            tokens.input.saturating_sub(tokens.cached_input.saturating_add(tokens.cache_write)),
+        "cache_creation_input_tokens": tokens.cache_write,
         "cache_read_input_tokens": tokens.cached_input,
         "output_tokens": tokens.output,
     });

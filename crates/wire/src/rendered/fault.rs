@@ -139,6 +139,20 @@ impl Format {
         out
     }
 
+    /// The status for a key that is missing or wrong, with an error of kind
+    /// [`ErrorKind::Authentication`]: the one after which clients do not send the request again.
+    ///
+    /// Claude Code sends a request ten more times after 401, Codex five more times after 401 and
+    /// 403, and clients of Chat Completions ten more times after 403.
+    #[must_use]
+    pub const fn key_status(self) -> u16 {
+        match self {
+            Self::OpenAiChat => 401,
+            Self::OpenAiResponses => 400,
+            Self::Anthropic | Self::Gemini => 403,
+        }
+    }
+
     /// The status that ends a run, with an error of kind [`ErrorKind::GatewayStop`]: each client
     /// sends nothing more after it and shows the message.
     #[must_use]

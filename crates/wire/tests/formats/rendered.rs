@@ -255,6 +255,7 @@ pub(crate) fn any_answer() -> impl Strategy<Value = Answer> {
         input: input + cached_input,
         output: output + reasoning,
         cached_input,
+        cache_write: 0,
         reasoning,
         cost_nanodollars: 0,
     });

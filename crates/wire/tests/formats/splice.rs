@@ -69,6 +69,7 @@ fn sum(one: Tokens, two: Tokens) -> Tokens {
         input: one.input + two.input,
         output: one.output + two.output,
         cached_input: one.cached_input + two.cached_input,
+        cache_write: one.cache_write + two.cache_write,
         reasoning: one.reasoning + two.reasoning,
         cost_nanodollars: one.cost_nanodollars + two.cost_nanodollars,
     }

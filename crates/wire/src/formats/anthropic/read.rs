@@ -23,6 +23,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
         input: fresh.saturating_add(cached).saturating_add(written),
         output: count(&usage, "/output_tokens"),
         cached_input: cached,
+        cache_write: written,
         reasoning: count(&usage, "/output_tokens_details/thinking_tokens"),
         cost_nanodollars: 0,
     };

@@ -90,6 +90,7 @@ fn tokens(body: &mut Map<String, Value>) -> Tokens {
         input: told(first(&["/prompt_tokens", "/input_tokens"]), prompt),
         output: told(first(&["/completion_tokens", "/output_tokens"]), generated),
         cached_input: first(&["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens"]),
+        cache_write: first(&["/prompt_tokens_details/cache_write_tokens"]),
         reasoning: count(&usage, "/completion_tokens_details/reasoning_tokens"),
         // A cast of a negative or absurd number saturates.
         cost_nanodollars: (dollars * 1e9).round() as u64,

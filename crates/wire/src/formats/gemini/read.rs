@@ -29,6 +29,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
         // Thoughts are counted apart.
         output: count(&usage, "/candidatesTokenCount").saturating_add(reasoning),
         cached_input: count(&usage, "/cachedContentTokenCount"),
+        cache_write: 0,
         reasoning,
         cost_nanodollars: 0,
     };

@@ -55,6 +55,7 @@ pub(in crate::formats) fn read(mut body: Map<String, Value>) -> Result<Answer, &
         input: count(&usage, "/input_tokens"),
         output: count(&usage, "/output_tokens"),
         cached_input: count(&usage, "/input_tokens_details/cached_tokens"),
+        cache_write: 0,
         reasoning: count(&usage, "/output_tokens_details/reasoning_tokens"),
         cost_nanodollars: 0,
     };
