@@ -147,7 +147,7 @@ impl Follow {
     fn again(&mut self, answer: Answer, decision: &Decision) -> Option<Bytes> {
         let text = decision.intervention.as_ref()?.text.clone();
         let received = self.with.format.receive(&self.with.body).ok()?;
-        let end = received.items().len();
+        let end = received.item_count();
         let session = lock(&self.with.session);
         let mut edits: Vec<Edit<'_>> =
             session.memory.said.iter().filter_map(|said| said.edit(&self.with.chain)).collect();

@@ -44,8 +44,8 @@ impl Ending {
             return Self::Call((*name).to_owned());
         }
         let is_mini = names.len() == 1 && names[0] == "bash" && {
-            let mut first = received.items().iter().take(MINI_ITEMS);
-            first.any(|item| item.get().contains(MINI_SUBMIT))
+            let mut first = (0..MINI_ITEMS).map_while(|at| received.item_text(at));
+            first.any(|item| item.contains(MINI_SUBMIT))
         };
         if is_mini { Self::Command } else { Self::Text }
     }

@@ -56,7 +56,7 @@ pub fn kind_of(received: &Received<'_>) -> Kind {
     if metadata.request_kind.as_deref() == Some("compaction") {
         return Kind::Side(Side::Compaction);
     }
-    if received.tool_count() == 0 {
+    if !received.has_tools() {
         return Kind::Side(Side::NoTools);
     }
     if received.previous_response_id().is_some() {
@@ -67,10 +67,10 @@ pub fn kind_of(received: &Received<'_>) -> Kind {
 
 /// The mark in the last message, which need not be its only text.
 fn marked(received: &Received<'_>) -> Option<Side> {
-    let last = received.items().last()?.get();
+    let last = received.item_text(received.item_count().checked_sub(1)?)?;
     // Cheap first: the marks are plain ASCII and stand in JSON as they are.
     let (mark, side) = MARKS.iter().find(|(mark, _)| last.contains(mark))?;
-    let at = received.items().len() - 1;
+    let at = received.item_count() - 1;
     let Heard { speaker, message } = received.item(at).ok()?;
     let texts = message.parts.iter().filter_map(|part| match part {
         steersman_wire::Part::Text(text) => Some(text),

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use steersman_engine::{Decision, Policy, RunInfo, StopReason, Timestamp};
 use steersman_trace::spoken::{Spoken, spoken};
-use steersman_wire::{Answer, Frame, Message, Part, Received, Role, Speaker, Tokens, WireError};
+use steersman_wire::{
+    Answer, Frame, Message, Part, Prefixes, Received, Role, Speaker, Tokens, WireError,
+};
 
 use crate::chain::Chain;
 use crate::client::Client;
@@ -25,6 +27,9 @@ use crate::sessions::{Caller, Key, Sessions, Shared, lock, scope_of};
 
 /// Most sessions that are held in memory.
 pub const MAX_SESSIONS: usize = 10_000;
+/// What may be kept of where things stand in the bodies that were read last, in bytes; it serves
+/// some 3,000 conversations of 200 items.
+const MAX_PREFIXES: usize = 16 << 20;
 /// Longest beginning of the task in the journal, in bytes.
 const MAX_TASK: usize = 1 << 10;
 /// The task is looked for in so many of the first items.
@@ -37,6 +42,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Governs the sessions of all clients.
 pub struct Steering {
+    prefixes: Prefixes,
     sessions: Mutex<Sessions>,
     settings: RwLock<Arc<Settings>>,
     recorder: SharedRecorder,
@@ -70,6 +76,7 @@ impl Steering {
         }
         let settings = Settings { config, policy: Arc::new(policy) };
         Self {
+            prefixes: Prefixes::new(MAX_PREFIXES),
             sessions: Mutex::new(sessions),
             settings: RwLock::new(Arc::new(settings)),
             recorder,
@@ -87,7 +94,7 @@ impl Steering {
             return None;
         }
         // What cannot be read is for the model's server to refuse.
-        let received = call.format.receive(call.body).ok()?;
+        let received = self.prefixes.receive(call.format, call.body).ok()?;
         if kind_of(&received) != Kind::Turn {
             return None;
         }
@@ -112,8 +119,9 @@ impl Steering {
         if mode == Mode::Off {
             return None;
         }
-        let hashes = (0..received.items().len()).map(|at| received.item_hash(at));
-        let chain = Chain::of(received.prelude_hash(), hashes);
+        let hashes = received.hashes();
+        self.prefixes.remember(&received, &hashes);
+        let chain = Chain::of(hashes.prelude, hashes.items);
         Some(Turn { call, received, chain, client, named, model, mode })
     }
 
@@ -198,7 +206,10 @@ impl Steering {
         said.iter().for_each(&tell);
         tell(&Entry::Steered { course: course.clone() });
         let headers = announce(&id, turn.mode, decision.as_ref());
-        let ending = Ending::of(&turn.received);
+        let ending = match course {
+            Course::Pass | Course::Say => Ending::Text,
+            Course::Force | Course::Answer => Ending::of(&turn.received),
+        };
         if course == Course::Answer {
             session.memory.in_flight = false;
             return Ok(answer(turn, &session, &ending, headers, &id));
@@ -373,7 +384,7 @@ const fn name_of(mode: Mode) -> &'static str {
 
 /// The beginning of the first words that are a person's.
 fn task_of(received: &Received<'_>) -> String {
-    let first = (0..received.items().len().min(MAX_TASK_ITEMS)).find_map(|at| {
+    let first = (0..received.item_count().min(MAX_TASK_ITEMS)).find_map(|at| {
         let heard = received.item(at).ok()?;
         let is_user = heard.speaker == Speaker::User;
         // Clients put texts of their own before the person's, also into the same message.

@@ -4,7 +4,7 @@
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use serde_json::Value;
-use steersman_wire::{Edit, Format, Message, Part, Request, ToolSpec};
+use steersman_wire::{Edit, Format, Message, Part, Prefixes, Request, ToolSpec};
 
 fn main() {
     divan::main();
@@ -15,8 +15,12 @@ const CALLS: usize = 60;
 
 /// A request of about 131 KB: 15 tools of 1 KB, results of 1.7 KB.
 fn body(format: Format) -> Vec<u8> {
+    body_of(format, CALLS)
+}
+
+fn body_of(format: Format, calls: usize) -> Vec<u8> {
     let mut messages = vec![Message::user("Fix the failing tests.")];
-    for turn in 0..CALLS {
+    for turn in 0..calls {
         let id = format!("call_{turn}");
         let name = "read".to_owned();
         let arguments = format!(r#"{{"path": "src/file_{turn}.rs", "offset": {turn}}}"#);
@@ -52,7 +56,7 @@ fn scan(bencher: Bencher<'_, '_>, format: Format) {
     let body = body(format);
     bencher
         .counter(BytesCount::new(body.len()))
-        .bench(|| format.receive(black_box(&body)).unwrap().items().len());
+        .bench(|| format.receive(black_box(&body)).unwrap().item_count());
 }
 
 /// The scan, and the hash of every item and of the prelude.
@@ -61,8 +65,26 @@ fn scan_and_hash(bencher: Bencher<'_, '_>, format: Format) {
     let body = body(format);
     bencher.counter(BytesCount::new(body.len())).bench(|| {
         let request = format.receive(black_box(&body)).unwrap();
-        let hashes = (0..request.items().len()).map(|at| request.item_hash(at));
+        let hashes = (0..request.item_count()).map(|at| request.item_hash(at));
         hashes.fold(request.prelude_hash(), |all, hash| all ^ hash)
+    });
+}
+
+/// The same where the request before it was read, which had one turn less.
+#[divan::bench(args = Format::ALL)]
+fn scan_and_hash_what_is_new(bencher: Bencher<'_, '_>, format: Format) {
+    let (before, body) = (body_of(format, CALLS - 1), body(format));
+    let begin = || {
+        let prefixes = Prefixes::new(1 << 20);
+        let request = prefixes.receive(format, &before).unwrap();
+        prefixes.remember(&request, &request.hashes());
+        prefixes
+    };
+    bencher.counter(BytesCount::new(body.len())).with_inputs(begin).bench_refs(|prefixes| {
+        let request = prefixes.receive(format, black_box(&body)).unwrap();
+        let hashes = request.hashes();
+        prefixes.remember(&request, &hashes);
+        hashes.items.iter().fold(hashes.prelude, |all, hash| all ^ hash)
     });
 }
 
@@ -72,7 +94,7 @@ fn scan_and_edit(bencher: Bencher<'_, '_>, format: Format) {
     let body = body(format);
     bencher.counter(BytesCount::new(body.len())).bench(|| {
         let request = format.receive(black_box(&body)).unwrap();
-        let end = request.items().len();
+        let end = request.item_count();
         let turns = request.turns(end - 1).unwrap();
         (turns, request.edited(&[Edit::Say { at: end, text: "Look at the tests." }]).unwrap())
     });

@@ -51,7 +51,7 @@ pub use error::WireError;
 pub use failure::{Failure, FailureKind};
 pub use format::{Format, FormatError};
 pub use message::{Message, Part, Raw, Role};
-pub use received::{ClientMetadata, Edit, Heard, Received, Speaker};
+pub use received::{ClientMetadata, Edit, Hashes, Heard, Prefixes, Received, Speaker};
 pub use redact::redact;
 pub use rendered::{ErrorKind, Frame, Splice};
 pub use repair::repair_tool_call;

@@ -24,7 +24,7 @@ fn work_that_was_only_announced_is_asked_for() {
                 panic!("{format:?} {stream}: not asked again: {:?}", kept.decisions().last())
             };
             let asked = format.receive(&body).unwrap();
-            let heard = asked.turns(client.messages.len().min(asked.items().len() - 2)).unwrap();
+            let heard = asked.turns(client.messages.len().min(asked.item_count() - 2)).unwrap();
             assert_eq!(heard[heard.len() - 2].message.text(), announced, "{format:?}");
             let served = client.served(&call("edit", r#"{"path":"src/lib.rs"}"#));
             let (second, again) = push_all(watch, &served, 9);

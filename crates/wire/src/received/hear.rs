@@ -94,7 +94,7 @@ impl Received<'_> {
     /// If there is no such item, if it is no object, or if it nests deeper than 64 levels.
     pub fn item(&self, at: usize) -> Result<Heard, WireError> {
         let problem = |problem| WireError::NotARequest { format: self.format, problem };
-        let item = self.items().get(at).ok_or_else(|| problem("it has no such item"))?.get();
+        let item = self.item_text(at).ok_or_else(|| problem("it has no such item"))?;
         let speaker = speaker(self.format, item);
         let object = match decode(item) {
             Some(value) if !is_shallow(&value, MAX_DEPTH) => {
@@ -134,7 +134,7 @@ impl Received<'_> {
         from: usize,
         answered: Option<&Message>,
     ) -> Result<Vec<Heard>, WireError> {
-        let from = from.min(self.items().len());
+        let from = from.min(self.item_count());
         let mut turns = Turns::default();
         for at in self.reply_before(from)..from {
             // What was read before is not asked for: here it only names calls.
@@ -146,7 +146,7 @@ impl Received<'_> {
         if let Some(answered) = answered {
             turns.rename(answered);
         }
-        for at in from..self.items().len() {
+        for at in from..self.item_count() {
             turns.take(self.format, self.item(at)?);
         }
         Ok(turns.heard)
@@ -155,8 +155,8 @@ impl Received<'_> {
     /// Where the last reply before `at` begins; `at` if there is none nearby.
     fn reply_before(&self, at: usize) -> usize {
         let is_reply = |place: &usize| {
-            let item = self.items().get(*place);
-            item.is_some_and(|item| speaker(self.format, item.get()) == Speaker::Assistant)
+            let item = self.item_text(*place);
+            item.is_some_and(|item| speaker(self.format, item) == Speaker::Assistant)
         };
         let near = at.saturating_sub(MAX_BEFORE)..at;
         let Some(mut first) = near.rev().find(is_reply) else { return at };

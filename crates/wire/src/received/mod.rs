@@ -4,20 +4,21 @@
 mod edit;
 mod hash;
 mod hear;
+mod prefixes;
 mod scan;
 mod tools;
 mod walk;
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 pub use edit::Edit;
 pub use hear::{Heard, Speaker};
+pub use prefixes::{Hashes, Prefixes};
 
 use crate::json::{EXCERPT, cut};
 use crate::{Format, WireError};
-use scan::{Key, MAX_ITEMS, Scanned};
+use prefixes::Known;
+use scan::{Key, Scanned, Span};
 
 /// A request as a client sent it, scanned and not decoded.
 ///
@@ -40,7 +41,8 @@ use scan::{Key, MAX_ITEMS, Scanned};
 pub struct Received<'a> {
     format: Format,
     body: &'a [u8],
-    scanned: Scanned<'a>,
+    scanned: Scanned,
+    known: Known,
 }
 
 /// What Codex tells about a request of Responses. Every text is `None` where it was not sent.
@@ -63,16 +65,7 @@ impl Format {
     /// # Errors
     /// If it is no JSON object, or has more than 100,000 items.
     pub fn receive(self, body: &[u8]) -> Result<Received<'_>, WireError> {
-        let scanned = scan::scan(self, body).map_err(|problem| WireError::NotJson {
-            what: "the request",
-            problem: problem.to_string(),
-            excerpt: excerpt(body),
-        })?;
-        if scanned.too_many {
-            return Err(WireError::NotARequest { format: self, problem: "it has too many items" });
-        }
-        debug_assert!(scanned.items.len() <= MAX_ITEMS, "the scan stops there");
-        Ok(Received { format: self, body, scanned })
+        Received::of(self, body, scan::scan(self, body))
     }
 }
 
@@ -84,6 +77,22 @@ fn excerpt(body: &[u8]) -> String {
 }
 
 impl<'a> Received<'a> {
+    fn of(
+        format: Format,
+        body: &'a [u8],
+        scanned: Result<Scanned, serde_json::Error>,
+    ) -> Result<Self, WireError> {
+        let scanned = scanned.map_err(|problem| WireError::NotJson {
+            what: "the request",
+            problem: problem.to_string(),
+            excerpt: excerpt(body),
+        })?;
+        if scanned.too_many {
+            return Err(WireError::NotARequest { format, problem: "it has too many items" });
+        }
+        Ok(Self { format, body, scanned, known: Known::default() })
+    }
+
     /// The format it was received in.
     #[must_use]
     pub const fn format(&self) -> Format {
@@ -105,21 +114,40 @@ impl<'a> Received<'a> {
     /// Whether the answer is to come as a stream. Always false for Gemini, whose path says it.
     #[must_use]
     pub fn stream(&self) -> bool {
-        self.scanned.field(Key::Stream).is_some_and(|value| value.get() == "true")
+        self.field(Key::Stream) == Some("true")
     }
 
-    /// The conversation: messages, items of the input, or contents. An input of Responses that is
-    /// one text is one item, the text.
+    /// Number of items of the conversation: messages, items of the input, or contents. An input of
+    /// Responses that is one text is one item, the text.
     #[must_use]
-    pub fn items(&self) -> &[&'a RawValue] {
-        &self.scanned.items
+    pub const fn item_count(&self) -> usize {
+        self.scanned.items.len()
     }
 
-    /// The system prompt: `system`, `instructions` or `systemInstruction`. `None` if there is none,
-    /// and for Chat Completions, where it is a message.
+    /// How many of the first items were not scanned, because a body that began in the same way was
+    /// read before; see [`Prefixes`].
     #[must_use]
-    pub fn system(&self) -> Option<&'a RawValue> {
-        self.scanned.field(Key::System)
+    pub fn known_items(&self) -> usize {
+        self.known.items()
+    }
+
+    /// The JSON text of the item at `at`. `None` if there are fewer.
+    #[must_use]
+    pub fn item_text(&self, at: usize) -> Option<&'a str> {
+        self.scanned.items.get(at).map(|item| item.of(self.body))
+    }
+
+    /// The JSON text of the system prompt: `system`, `instructions` or `systemInstruction`. `None`
+    /// if there is none, and for Chat Completions, where it is a message.
+    #[must_use]
+    pub fn system(&self) -> Option<&'a str> {
+        self.field(Key::System)
+    }
+
+    /// Whether the model is offered any tools.
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.known.has_tools().unwrap_or_else(|| self.tools().next().is_some())
     }
 
     /// How many tools the model is offered; see [`tool_names`](Self::tool_names).
@@ -139,7 +167,7 @@ impl<'a> Received<'a> {
     /// the answer.
     #[must_use]
     pub fn has_schema(&self) -> bool {
-        let field = |key| self.scanned.field(key).map(RawValue::get);
+        let field = |key| self.field(key);
         let named = |shape: Option<&str>, plain: &str| {
             let kind = shape.and_then(|shape| walk::text_at(shape, "type"));
             shape.is_some_and(|shape| shape.starts_with('{')) && kind.is_none_or(|at| at != plain)
@@ -167,9 +195,9 @@ impl<'a> Received<'a> {
     /// Whether the model must call a tool, any or a certain one.
     #[must_use]
     pub fn tool_choice_is_required(&self) -> bool {
-        let Some(choice) = self.scanned.field(Key::ToolChoice).map(RawValue::get) else {
-            let old = self.scanned.field(Key::FunctionCall);
-            return old.is_some_and(|old| old.get().starts_with('{'));
+        let Some(choice) = self.field(Key::ToolChoice) else {
+            let old = self.field(Key::FunctionCall);
+            return old.is_some_and(|old| old.starts_with('{'));
         };
         match self.format {
             Format::Gemini => {
@@ -199,13 +227,13 @@ impl<'a> Received<'a> {
     /// into it. `None` if not sent.
     #[must_use]
     pub fn user_id(&self) -> Option<Cow<'a, str>> {
-        walk::text_at(self.scanned.field(Key::Metadata)?.get(), "user_id")
+        walk::text_at(self.field(Key::Metadata)?, "user_id")
     }
 
     /// What Codex tells of itself; every field is `None` where it does not.
     #[must_use]
     pub fn client_metadata(&self) -> ClientMetadata<'a> {
-        let Some(told) = self.scanned.field(Key::ClientMetadata).map(RawValue::get) else {
+        let Some(told) = self.field(Key::ClientMetadata) else {
             return ClientMetadata::default();
         };
         let own = |key| walk::text_at(told, key);
@@ -236,10 +264,10 @@ impl<'a> Received<'a> {
         let number = |value: &str| value.parse().ok();
         if self.format == Format::Gemini {
             let keys = ["maxOutputTokens", "max_output_tokens"];
-            return walk::member_of(self.scanned.field(Key::Shape)?.get(), keys).and_then(number);
+            return walk::member_of(self.field(Key::Shape)?, keys).and_then(number);
         }
-        let limit = [Key::Limit, Key::OldLimit].map(|key| self.scanned.field(key));
-        limit.into_iter().flatten().find_map(|value| number(value.get()))
+        let limit = [Key::Limit, Key::OldLimit].map(|key| self.field(key));
+        limit.into_iter().flatten().find_map(number)
     }
 
     /// A hash of the item at `at` that no change of spelling changes: order of keys, white space,
@@ -248,18 +276,46 @@ impl<'a> Received<'a> {
     /// Zero if there is no such item.
     #[must_use]
     pub fn item_hash(&self, at: usize) -> u64 {
-        self.items().get(at).map_or(0, |item| hash::item(self.format, item.get()))
+        let known = self.known.item_hash(at);
+        let hashed = || Some(hash::item(self.format, self.item_text(at)?));
+        known.or_else(hashed).unwrap_or(0)
     }
 
     /// A hash of system prompt and names of tools, in the same spirit. The model does not count.
     #[must_use]
     pub fn prelude_hash(&self) -> u64 {
-        let system = self.system().map_or(0, |system| hash::system(self.format, system.get()));
+        if let Some(known) = self.known.prelude_hash() {
+            return known;
+        }
+        let system = self.system().map_or(0, |system| hash::system(self.format, system));
         let names = self.tools().map(|tool| hash::bytes(tool.name().as_bytes()));
         hash::chain([system].into_iter().chain(names))
     }
 
+    /// Both, for all of it.
+    #[must_use]
+    pub fn hashes(&self) -> Hashes {
+        let items = (0..self.item_count()).map(|at| self.item_hash(at)).collect();
+        Hashes { prelude: self.prelude_hash(), items }
+    }
+
     fn text(&self, key: Key) -> Option<Cow<'a, str>> {
-        self.scanned.field(key).and_then(|value| walk::text(value.get()))
+        self.field(key).and_then(walk::text)
+    }
+
+    /// The JSON text of a field, unless it is null.
+    fn field(&self, key: Key) -> Option<&'a str> {
+        self.written(key).filter(|value| *value != "null")
+    }
+
+    /// The JSON text of a field, if it is there at all.
+    fn written(&self, key: Key) -> Option<&'a str> {
+        self.scanned.fields[key as usize].map(|span: Span| span.of(self.body))
+    }
+
+    /// The JSON text of the items as a whole, where they were not taken apart: they are empty or
+    /// no list.
+    fn whole(&self) -> Option<&'a str> {
+        self.scanned.whole.map(|whole| whole.of(self.body))
     }
 }

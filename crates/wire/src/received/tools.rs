@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::scan::Key;
 use super::{Received, walk};
 use crate::Format;
@@ -53,15 +51,15 @@ impl<'a> Received<'a> {
     /// Every tool, in the order in which the model is told of them.
     pub(super) fn tools(&self) -> impl Iterator<Item = Tool<'a>> {
         let mut tools = Vec::new();
-        if let Some(list) = self.scanned.field(Key::Tools).map(RawValue::get) {
+        if let Some(list) = self.field(Key::Tools) {
             self.add_tools(list, &mut tools);
         }
-        if let Some(list) = self.scanned.field(Key::Functions).map(RawValue::get) {
+        if let Some(list) = self.field(Key::Functions) {
             tools.extend(walk::elements(list).map(Tool));
         }
         if self.format == Format::OpenAiResponses {
             // Codex sends some models their tools as the first item of the input.
-            let first = self.items().iter().map(|item| item.get());
+            let first = (0..).map_while(|at| self.item_text(at));
             for item in first.take_while(|item| walk::says(item, "type", "additional_tools")) {
                 let list = walk::member(item, "tools").unwrap_or_default();
                 add_namespace(list, MAX_DEPTH, &mut tools);

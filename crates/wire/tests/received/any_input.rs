@@ -19,7 +19,7 @@ fn use_everything(format: Format, body: &[u8]) {
     let _ = (request.max_output_tokens(), request.prelude_hash());
     assert_eq!(request.tool_count(), request.tool_names().len());
     assert_eq!(request.edited(&[]).unwrap(), body);
-    let count = request.items().len();
+    let count = request.item_count();
     for at in 0..=count {
         let _ = (request.item_hash(at), request.item(at));
     }
@@ -44,7 +44,7 @@ fn use_everything(format: Format, body: &[u8]) {
             let shown = String::from_utf8_lossy(&edited);
             assert!(serde_json::from_slice::<Value>(&edited).is_ok(), "{shown}");
             let again = format.receive(&edited).unwrap();
-            assert!(again.items().len() >= count, "{shown}");
+            assert!(again.item_count() >= count, "{shown}");
         }
     }
 }
@@ -105,7 +105,7 @@ proptest! {
         let cases = cases();
         let case = pick.get(&cases);
         let request = case.received();
-        let end = request.items().len();
+        let end = request.item_count();
         let edited = request.edited(&[Edit::Say { at: end, text: &text }]).unwrap();
         let again = case.format.receive(&edited).unwrap();
         let heard = again.turns(0).unwrap();

@@ -37,13 +37,13 @@ fn everything_else_stays() {
     for case in cases() {
         let request = case.received();
         let items = items_key(case.format);
-        for at in 0..=request.items().len() + 1 {
+        for at in 0..=request.item_count() + 1 {
             for edit in [say(at), Edit::Replied { at, message: &message }] {
                 let edited = request.edited(&[edit]).unwrap();
                 let (before, after) = (parse(&case.body), parse(&edited));
                 assert_eq!(without(before, &[items]), without(after, &[items]));
                 let again = case.format.receive(&edited).unwrap();
-                let more = again.items().len() - request.items().len();
+                let more = again.item_count() - request.item_count();
                 assert!(more <= 1, "{}", case.name());
                 assert!(more == 1 || matches!(edit, Edit::Say { .. }), "{}", case.name());
                 let text = String::from_utf8(edited).unwrap();
@@ -88,10 +88,10 @@ fn everything_else_stays() {
 fn earlier(case: &Case, count: usize) -> (Vec<u8>, usize) {
     let request = case.received();
     let end = |at: usize| {
-        let item = request.items()[at].get();
+        let item = request.item_text(at).unwrap();
         item.as_ptr().addr() - case.body.as_ptr().addr() + item.len()
     };
-    let last = end(request.items().len() - 1);
+    let last = end(request.item_count() - 1);
     let earlier = [&case.body[..end(count - 1)], &case.body[last..]].concat();
     (earlier, case.body.len() - last)
 }
@@ -101,8 +101,8 @@ fn earlier(case: &Case, count: usize) -> (Vec<u8>, usize) {
 fn what_was_put_in_stays_while_the_list_grows() {
     let message = Message::assistant("Well.");
     let mut seen = 0;
-    for case in cases().iter().filter(|case| case.received().items().len() > 1) {
-        for at in 1..case.received().items().len() {
+    for case in cases().iter().filter(|case| case.received().item_count() > 1) {
+        for at in 1..case.received().item_count() {
             let (body, tail) = earlier(case, at);
             let together = [say(at), Edit::Replied { at, message: &message }, say(at)];
             for edits in [&together[..1], &together] {

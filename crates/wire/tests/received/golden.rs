@@ -31,9 +31,9 @@ fn told(case: &Case) -> String {
     writeln!(told, "cache key: {:?}", request.prompt_cache_key()).unwrap();
     writeln!(told, "previous: {:?}", request.previous_response_id()).unwrap();
     writeln!(told, "client: {:?}", request.client_metadata()).unwrap();
-    writeln!(told, "system: {:?}", request.system().map(|system| system.get())).unwrap();
+    writeln!(told, "system: {:?}", request.system()).unwrap();
     writeln!(told, "prelude: {:016x}", request.prelude_hash()).unwrap();
-    for at in 0..request.items().len() {
+    for at in 0..request.item_count() {
         writeln!(told, "item {at}: {:016x}", request.item_hash(at)).unwrap();
     }
     for heard in request.turns(0).unwrap() {
@@ -55,7 +55,7 @@ fn edited(case: &Case) -> Vec<u8> {
     };
     let parts = vec![Part::Text("I will.".to_owned()), call];
     let message = Message { parts, ..Message::assistant("") };
-    let end = request.items().len();
+    let end = request.item_count();
     let edits = [
         say(end),
         Edit::Say { at: end, text: "And again." },

@@ -11,4 +11,6 @@ mod golden;
 #[cfg(test)]
 mod hashes;
 #[cfg(test)]
+mod prefixes;
+#[cfg(test)]
 mod turns;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::super::hear::speaker;
 use super::super::scan::{Key, names};
@@ -38,7 +37,7 @@ impl Received<'_> {
     }
 
     fn plan(&self, edits: &[Edit<'_>]) -> Plan {
-        let count = self.items().len();
+        let count = self.item_count();
         let mut said: Vec<(usize, Vec<Value>)> = Vec::new();
         for edit in edits {
             let (at, items) = match *edit {
@@ -93,14 +92,16 @@ impl Received<'_> {
         if self.format != Format::Anthropic {
             return at;
         }
-        let instructions =
-            |item: &&&RawValue| speaker(self.format, item.get()) == Speaker::Instructions;
-        at - self.items()[..at].iter().rev().take_while(instructions).count()
+        let instructions = |own: &usize| {
+            let item = self.item_text(*own);
+            item.is_some_and(|item| speaker(self.format, item) == Speaker::Instructions)
+        };
+        at - (0..at).rev().take_while(instructions).count()
     }
 
     /// Whether the item is a user message whose content can be added to.
     fn takes_more(&self, at: usize) -> bool {
-        let Some(item) = self.items().get(at).map(|item| item.get()) else { return false };
+        let Some(item) = self.item_text(at) else { return false };
         let by_user = match walk::text_at(item, "role").as_deref() {
             Some(role) => role == "user",
             None => self.format == Format::Gemini,
@@ -112,7 +113,7 @@ impl Received<'_> {
 
     /// Adds contents to a user message of the client.
     fn extend_message(&self, at: usize, contents: Vec<Value>, patches: &mut Patches<'_>) {
-        let item = self.items().get(at).map(|item| item.get()).unwrap_or_default();
+        let item = self.item_text(at).unwrap_or_default();
         let Some(own) = walk::member(item, content_key(self.format)) else { return };
         let mut all = Value::Array(Vec::new());
         for content in contents {
@@ -147,22 +148,21 @@ impl Received<'_> {
     ) -> Result<(), &'static str> {
         let name = names(self.format).iter().find(|(_, key)| *key == Key::Items);
         let name = name.map_or("", |(name, _)| *name);
-        let Some(whole) = self.scanned.whole else {
-            if self.items().is_empty() {
+        let Some(whole) = self.whole() else {
+            let Some(first) = self.item_text(0) else {
                 let all = joined(fresh.values().flatten());
                 patches.add(name, &format!("[{all}]"));
                 return Ok(());
-            }
+            };
             for (at, items) in fresh {
                 let said = joined(items.iter());
-                match at.checked_sub(1).and_then(|before| self.items().get(before)) {
-                    Some(before) => patches.behind(before.get(), format!(",{said}")),
-                    None => patches.before(self.items()[0].get(), format!("{said},")),
+                match at.checked_sub(1).and_then(|before| self.item_text(before)) {
+                    Some(before) => patches.behind(before, format!(",{said}")),
+                    None => patches.before(first, format!("{said},")),
                 }
             }
             return Ok(());
         };
-        let whole = whole.get();
         match whole.as_bytes().first() {
             Some(b'[') => patches.append(whole, &joined(fresh.values().flatten())),
             Some(b'n') => {

@@ -1,6 +1,5 @@
 //! Settings of a request.
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::super::scan::{Key, names};
@@ -53,8 +52,8 @@ impl Received<'_> {
 
     /// Where Chat Completions and Responses take the choice of a tool.
     fn choice_key(&self) -> Key {
-        let old = self.scanned.field(Key::Tools).is_none();
-        let old = old && self.scanned.field(Key::Functions).is_some();
+        let old = self.field(Key::Tools).is_none();
+        let old = old && self.field(Key::Functions).is_some();
         if old { Key::FunctionCall } else { Key::ToolChoice }
     }
 
@@ -90,8 +89,8 @@ impl Received<'_> {
 
     /// Whether Anthropic's model thinks before it answers.
     fn thinks(&self) -> bool {
-        let thinking = self.scanned.field(Key::Thinking);
-        thinking.is_some_and(|thinking| !walk::says(thinking.get(), "type", "disabled"))
+        let thinking = self.field(Key::Thinking);
+        thinking.is_some_and(|thinking| !walk::says(thinking, "type", "disabled"))
     }
 
     /// Sets Gemini's choice among functions; names that were allowed before go with it, because
@@ -108,8 +107,8 @@ impl Received<'_> {
                 self.set_within(Key::Shape, keys, &limit.into(), patches);
             }
             Format::Anthropic => {
-                let thinking = self.scanned.field(Key::Thinking);
-                let budget = thinking.and_then(|own| walk::member(own.get(), "budget_tokens"));
+                let thinking = self.field(Key::Thinking);
+                let budget = thinking.and_then(|own| walk::member(own, "budget_tokens"));
                 let budget = budget.and_then(|budget| budget.parse::<u64>().ok()).unwrap_or(0);
                 let limit = u64::from(limit);
                 let limit = if limit > budget { limit } else { budget.saturating_add(limit) };
@@ -123,7 +122,7 @@ impl Received<'_> {
                     _ => Key::Limit,
                 };
                 let written = [Key::Limit, Key::OldLimit].into_iter();
-                let written = written.filter(|key| self.scanned.field(*key).is_some());
+                let written = written.filter(|key| self.field(*key).is_some());
                 let written: Vec<_> = written.collect();
                 let keys = if written.is_empty() { vec![usual] } else { written };
                 keys.into_iter().for_each(|key| self.set(key, &limit.into(), patches));
@@ -133,8 +132,8 @@ impl Received<'_> {
 
     /// Sets a field of the outermost object.
     fn set(&self, key: Key, value: &Value, patches: &mut Patches<'_>) {
-        match self.scanned.written(key) {
-            Some(old) => patches.replace(old.get(), value.to_string()),
+        match self.written(key) {
+            Some(old) => patches.replace(old, value.to_string()),
             None => {
                 let name = names(self.format).iter().find(|(_, own)| *own == key);
                 patches.add(name.map_or("", |(name, _)| *name), &value.to_string());
@@ -144,7 +143,7 @@ impl Received<'_> {
 
     /// Sets a field of an object that is a field of the outermost one.
     fn set_within(&self, key: Key, keys: &[&str], value: &Value, patches: &mut Patches<'_>) {
-        let outer = self.scanned.written(key).map(RawValue::get);
+        let outer = self.written(key);
         match outer.filter(|outer| outer.starts_with('{')) {
             Some(outer) => patches.set_member(outer, keys, &value.to_string()),
             None => {
