@@ -27,7 +27,7 @@ folder_of() {
 # Whether the gateway does not know the client and only watches it by default.
 is_unknown() {
   case ${1%-stream} in
-    openai-chat | openai-responses | anthropic | google-genai | langgraph) return 0 ;;
+    mini-swe-agent | openai-chat | openai-responses | anthropic | google-genai | langgraph) return 0 ;;
     *) return 1 ;;
   esac
 }
