@@ -12,7 +12,6 @@ use http::StatusCode;
 use steersman_engine::Action;
 
 use crate::config::Config;
-use crate::govern::Course;
 use crate::journal::Health;
 use crate::record::{Entry, Recorder, Standing};
 use crate::seam::{Act, Call, Governor, Plan};
@@ -83,8 +82,14 @@ const TOKENS: Family = Family {
     labels: &["model", "direction"],
 };
 
+const SPANS: Family = Family {
+    name: "steersman_otlp_spans_total",
+    help: "Finished spans of model calls, by what became of them.",
+    labels: &["outcome"],
+};
+
 /// In the order in which they are shown.
-const FAMILIES: [&Family; 10] = [
+const FAMILIES: [&Family; 11] = [
     &REQUESTS,
     &DECISIONS,
     &COURSES,
@@ -95,6 +100,7 @@ const FAMILIES: [&Family; 10] = [
     &FAILED_OPEN,
     &CONTROLS,
     &TOKENS,
+    &SPANS,
 ];
 
 #[derive(Debug, Default)]
@@ -140,6 +146,13 @@ impl Figures {
         self.count(&FAILED_OPEN, &[], 1);
     }
 
+    /// So many spans were `sent` to the collector, or `dropped`.
+    pub fn spans(&self, outcome: &str, count: u64) {
+        if count > 0 {
+            self.count(&SPANS, &[outcome], count);
+        }
+    }
+
     /// So long a call was looked at before it went on.
     pub fn took(&self, time: Duration) {
         let mut counts = self.lock();
@@ -162,7 +175,7 @@ impl Figures {
                 let reason = if decision.action == Action::Continue { "" } else { reason };
                 self.count(&DECISIONS, &[action, reason, shadow], 1);
             }
-            Entry::Steered { course } => self.count(&COURSES, &[course_name(course)], 1),
+            Entry::Steered { course } => self.count(&COURSES, &[course.name()], 1),
             Entry::Replied(replied) => {
                 let model = self.model(&replied.model);
                 let usage = &replied.usage;
@@ -220,15 +233,6 @@ impl Figures {
             show_journal(&mut text, journal);
         }
         text
-    }
-}
-
-const fn course_name(course: &Course) -> &'static str {
-    match course {
-        Course::Pass => "pass",
-        Course::Say => "say",
-        Course::Force => "force",
-        Course::Answer => "answer",
     }
 }
 

@@ -9,6 +9,7 @@ use steersman_engine::{Action, Decision, Timestamp};
 use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader};
 
 use crate::chain::Chain;
+use crate::otlp::CallSpan;
 use crate::record::{Entry, Replied, SharedRecorder};
 use crate::seam::{EndOfAnswer, Next, Watch};
 use crate::sessions::{Shared, lock};
@@ -37,6 +38,8 @@ pub(crate) struct Following {
     /// Whether what is decided is done.
     pub(crate) acts: bool,
     pub(crate) begun_ms: u64,
+    /// The call's span; `None` if it is not traced.
+    pub(crate) span: Option<CallSpan>,
 }
 
 /// How the answer comes.
@@ -75,8 +78,10 @@ impl Follow {
         }
     }
 
-    fn tell(&self, entry: &Entry) {
-        self.with.recorder.record(&self.with.id, (self.with.clock)(), entry);
+    fn tell(&mut self, entry: &Entry) {
+        let at_ms = (self.with.clock)();
+        self.with.span.iter_mut().for_each(|span| span.note(at_ms, entry));
+        self.with.recorder.record(&self.with.id, at_ms, entry);
     }
 
     /// The answer that has come to its end, as far as it can be read.
@@ -209,6 +214,7 @@ impl Follow {
 
 impl Watch for Follow {
     fn head(&mut self, status: StatusCode, headers: &HeaderMap) {
+        self.with.span.iter_mut().for_each(|span| span.head(status));
         if !status.is_success() {
             // A refusal was told already; what it says is the client's to read.
             self.is_over = true;

@@ -22,6 +22,7 @@ pub mod journal;
 pub mod kind;
 mod live;
 pub mod mode;
+pub mod otlp;
 mod question;
 mod receive;
 pub mod record;

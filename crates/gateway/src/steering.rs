@@ -20,6 +20,7 @@ use crate::govern::{Course, Ending};
 use crate::identity::{Named, Told, named};
 use crate::kind::{Kind, kind_of};
 use crate::mode::{Subject, mode_of};
+use crate::otlp::{Asking, CallSpan, Tracer};
 use crate::record::{Entry, Opened, SharedRecorder};
 use crate::seam::{Act, Call, Governor, Plan};
 use crate::session::{Asked, Session};
@@ -47,6 +48,7 @@ pub struct Steering {
     settings: RwLock<Arc<Settings>>,
     recorder: SharedRecorder,
     clock: Clock,
+    tracer: Option<Arc<Tracer>>,
 }
 
 /// What the configuration says.
@@ -81,7 +83,30 @@ impl Steering {
             settings: RwLock::new(Arc::new(settings)),
             recorder,
             clock,
+            tracer: None,
         }
+    }
+
+    /// Calls are traced from now on.
+    #[must_use]
+    pub fn with_tracer(self, tracer: Arc<Tracer>) -> Self {
+        Self { tracer: Some(tracer), ..self }
+    }
+
+    /// The span of a call; `None` if calls are not traced.
+    fn span(&self, turn: &Turn<'_>, config: &Config, session: &str) -> Option<CallSpan> {
+        let format = turn.call.format;
+        self.tracer.as_ref()?.call(&Asking {
+            session,
+            headers: turn.call.headers,
+            format,
+            client: turn.client.name(),
+            model: &turn.model,
+            mode: name_of(turn.mode),
+            stream: turn.received.stream() || turn.call.stream_in_path,
+            server: config.upstream(format).map(|upstream| upstream.base_url.as_str()),
+            at_ms: turn.call.at_ms,
+        })
     }
 
     fn settings(&self) -> Arc<Settings> {
@@ -176,7 +201,11 @@ impl Steering {
     fn steer(&self, turn: &Turn<'_>, settings: &Settings) -> Result<Plan, WireError> {
         let (key, shared) = self.session_of(turn, &settings.policy);
         let (id, at_ms) = (key.id(), turn.call.at_ms);
-        let tell = |entry: &Entry| self.recorder.record(&id, at_ms, entry);
+        let mut span = self.span(turn, &settings.config, &id);
+        let mut tell = |entry: &Entry| {
+            span.iter_mut().for_each(|span| span.note(at_ms, entry));
+            self.recorder.record(&id, at_ms, entry);
+        };
         let mut session = lock(&shared);
         let memory = &session.memory;
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
@@ -203,7 +232,7 @@ impl Steering {
             }));
         }
         let course = session.steer(acted, &turn.chain, resent);
-        said.iter().for_each(&tell);
+        said.iter().for_each(&mut tell);
         tell(&Entry::Steered { course: course.clone() });
         let headers = announce(&id, turn.mode, decision.as_ref());
         let ending = match course {
@@ -238,6 +267,7 @@ impl Steering {
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
+            span,
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
     }

@@ -12,3 +12,4 @@ mod looping;
 mod rescue;
 mod restart;
 mod sim;
+mod traces;
