@@ -33,6 +33,12 @@ impl Refusal {
         Self::new(StatusCode::BAD_GATEWAY, "no_upstream", message)
     }
 
+    /// The session was paused for longer than a call may take.
+    pub(crate) fn paused() -> Self {
+        let message = "the session is paused, and the call has waited for as long as it may";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "paused", message)
+    }
+
     /// The body is longer than is allowed.
     pub(crate) fn too_large(most: u64) -> Self {
         let message = format!("the request is longer than {most} bytes");

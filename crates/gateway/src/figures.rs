@@ -56,6 +56,11 @@ const FAILED_CALLS: Family = Family {
     help: "Calls that the model's server refused or did not answer, by what followed.",
     labels: &["status", "retried"],
 };
+const FALLBACKS: Family = Family {
+    name: "steersman_fallbacks_total",
+    help: "Calls in which another model was asked in the place of one that failed.",
+    labels: &[],
+};
 const BROKEN: Family = Family {
     name: "steersman_broken_answers_total",
     help: "Answers that broke off.",
@@ -89,12 +94,13 @@ const SPANS: Family = Family {
 };
 
 /// In the order in which they are shown.
-const FAMILIES: [&Family; 11] = [
+const FAMILIES: [&Family; 12] = [
     &REQUESTS,
     &DECISIONS,
     &COURSES,
     &RESCUES,
     &FAILED_CALLS,
+    &FALLBACKS,
     &BROKEN,
     &OPENED,
     &FAILED_OPEN,
@@ -188,10 +194,11 @@ impl Figures {
                 let retried = if retry_ms.is_some() { "true" } else { "false" };
                 self.count(&FAILED_CALLS, &[&status, retried], 1);
             }
+            Entry::FellBack { .. } => self.count(&FALLBACKS, &[], 1),
             Entry::BrokeOff { how } => self.count(&BROKEN, &[how], 1),
             Entry::FailedOpen { .. } => self.failed_open(),
             Entry::Controlled { .. } => self.count(&CONTROLS, &[], 1),
-            Entry::Asked { .. } | Entry::Said { .. } | Entry::Lost { .. } => {}
+            Entry::Asked { .. } | Entry::Said { .. } | Entry::Held | Entry::Lost { .. } => {}
         }
     }
 
@@ -329,7 +336,7 @@ impl<R: std::ops::Deref<Target: Recorder> + Send + Sync + 'static> Recorder for 
         self.inner.standing(limit)
     }
 
-    fn recall(&self, session: &str) -> Option<Snapshot> {
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)> {
         self.inner.recall(session)
     }
 }

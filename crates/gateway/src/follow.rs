@@ -6,12 +6,14 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use steersman_engine::{Action, Decision, Timestamp};
-use steersman_wire::{Answer, Edit, Format, Message, Part, Splice, StreamReader};
+use steersman_wire::{
+    Answer, Edit, Failure, FailureKind, Format, Message, Part, Splice, StreamReader,
+};
 
 use crate::chain::Chain;
 use crate::otlp::CallSpan;
 use crate::record::{Entry, Replied, SharedRecorder};
-use crate::seam::{EndOfAnswer, Next, Watch};
+use crate::seam::{EndOfAnswer, Instead, Next, Watch};
 use crate::sessions::{Shared, lock};
 use crate::steering::Clock;
 
@@ -19,6 +21,11 @@ use crate::steering::Clock;
 const MAX_RESCUES: u32 = 2;
 /// Longest wait for a server, in milliseconds; a longer one is left to the client.
 const MAX_WAIT_MS: u64 = 60_000;
+/// Longest wait where another model can be asked. Milliseconds.
+const MAX_WAIT_BEFORE_FALLBACK_MS: u64 = 5_000;
+/// Longest waits for a server that is not there, in milliseconds; then the client hears of it: what
+/// comes back after a minute can as well be asked again by whoever runs it.
+const UNREACHABLE_WAITS_MS: [u64; 3] = [1_000, 2_000, 4_000];
 /// How much of a whole answer is held back until it was read; a longer one is passed on unread.
 const MAX_HELD: usize = 16 << 20;
 /// Longest beginning of a reply in the journal, in bytes.
@@ -35,6 +42,10 @@ pub(crate) struct Following {
     /// The client's body, for asking again.
     pub(crate) body: Bytes,
     pub(crate) chain: Chain,
+    /// The body that goes to the server.
+    pub(crate) sent: Bytes,
+    /// The model to ask if that of the request has no answer; `None`: there is none.
+    pub(crate) fallback: Option<String>,
     /// Whether what is decided is done.
     pub(crate) acts: bool,
     pub(crate) begun_ms: u64,
@@ -62,6 +73,10 @@ pub(crate) struct Follow {
     /// The whole body of the part before, where answers come in one piece.
     first: Option<Vec<u8>>,
     said: Vec<(Message, String)>,
+    /// The model that is asked in the place of the request's own.
+    model: Option<String>,
+    /// How often the server could not be reached.
+    unreachable: usize,
     is_over: bool,
 }
 
@@ -74,6 +89,8 @@ impl Follow {
             before: Vec::new(),
             first: None,
             said: Vec::new(),
+            model: None,
+            unreachable: 0,
             is_over: false,
         }
     }
@@ -166,6 +183,7 @@ impl Follow {
         if decision.action == Action::ForceSynthesis {
             edits.push(Edit::NoTools);
         }
+        edits.extend(self.model.as_deref().map(Edit::Model));
         let body = received.edited(&edits).ok()?;
         drop(edits);
         drop(session);
@@ -195,6 +213,18 @@ impl Follow {
                 });
             }
         }
+    }
+
+    /// The wait that is worth it; `None`: none is.
+    fn bound(&mut self, wait: u64, failure: &Failure) -> Option<u64> {
+        let mut wait = wait;
+        if failure.kind == FailureKind::Unreachable {
+            wait = wait.min(*UNREACHABLE_WAITS_MS.get(self.unreachable)?);
+            self.unreachable += 1;
+        }
+        let has_other = self.with.fallback.is_some();
+        let most = if has_other { MAX_WAIT_BEFORE_FALLBACK_MS } else { MAX_WAIT_MS };
+        (wait <= most).then_some(wait)
     }
 
     /// The session is stored as it is now.
@@ -313,20 +343,30 @@ impl Watch for Follow {
         let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let failure = match status {
             Some(status) => self.with.format.failure(status.as_u16(), value, body, at_ms),
-            None => steersman_wire::Failure::new(
-                steersman_wire::FailureKind::Unreachable,
-                &String::from_utf8_lossy(body),
-            ),
+            None => Failure::new(FailureKind::Unreachable, &String::from_utf8_lossy(body)),
         };
         let decision = lock(&self.with.session).failed(Timestamp(at_ms), &failure);
         let wait = decision.delay_ms.filter(|_| decision.action == Action::Retry);
-        let retry_ms = wait.filter(|wait| self.with.acts && *wait <= MAX_WAIT_MS);
-        let message = failure.message.clone();
-        self.tell(&Entry::CallFailed { status: failure.status, message, retry_ms });
-        if retry_ms.is_none() {
-            lock(&self.with.session).memory.in_flight = false;
+        if !helps(failure.kind) {
+            self.with.fallback = None;
         }
+        let wait = wait.and_then(|wait| self.bound(wait, &failure));
+        let retry_ms = wait.filter(|_| self.with.acts);
+        let message = failure.message.clone();
+        let again_ms = retry_ms.or(self.with.fallback.as_ref().map(|_| 0));
+        self.tell(&Entry::CallFailed { status: failure.status, message, retry_ms: again_ms });
+        lock(&self.with.session).memory.in_flight = again_ms.is_some();
         retry_ms
+    }
+
+    fn fall_back(&mut self) -> Option<Instead> {
+        let model = self.with.fallback.take()?;
+        // Of a body that was read before; only the path of Gemini's calls names the model.
+        let received = self.with.format.receive(&self.with.sent).ok()?;
+        let body = received.edited(&[Edit::Model(&model)]).ok()?.into();
+        self.tell(&Entry::FellBack { model: model.clone() });
+        self.model = Some(model.clone());
+        Some(Instead { body, model })
     }
 
     fn dropped(&mut self) {
@@ -347,6 +387,19 @@ impl Watch for Follow {
             None => self.broke_off("client_left"),
         }
     }
+}
+
+/// Whether another model may answer where one failed in this way.
+const fn helps(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Unreachable
+            | FailureKind::Timeout
+            | FailureKind::RateLimited
+            | FailureKind::Overloaded
+            | FailureKind::Server
+            | FailureKind::NotFound
+    )
 }
 
 /// What of a piece can be passed on; without a copy where it is a part of the piece.

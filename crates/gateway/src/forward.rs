@@ -10,7 +10,7 @@ use http::{HeaderMap, Response, StatusCode, request, response};
 use hyper::body::{Body as _, Incoming};
 use steersman_upstream::Outgoing;
 use steersman_wire::Format;
-use tokio::time::{Duration, Instant};
+use tokio::time::{Duration, Instant, timeout_at};
 
 use crate::answer::{Refusal, keep_alive};
 use crate::config::{Config, Fail};
@@ -20,11 +20,14 @@ use crate::question::{Asked, Question, Refused};
 use crate::receive::{Held, receive};
 use crate::relay::{Again, Body, Patience, Relay};
 use crate::route::{Asked as Model, Route};
-use crate::seam::{Act, Call, Plan};
+use crate::seam::{Act, Call, Instead, Plan};
 use crate::watched::Watched;
 
 /// Says that the gateway failed over a request and let it pass.
 const FAILED: HeaderName = HeaderName::from_static("x-steersman-failed");
+
+/// Names the model that was asked in the place of the one that the client asked for.
+const FALLBACK: HeaderName = HeaderName::from_static("x-steersman-fallback");
 
 type Announced = Vec<(HeaderName, HeaderValue)>;
 
@@ -54,21 +57,29 @@ pub(crate) async fn call(
     (mut head, body): (request::Parts, Incoming),
 ) -> Result<Response<Body>, Refusal> {
     let (body, _share) = receive(body, &live.config.limits, held).await?;
-    let call = Call {
-        format: model.format,
-        session_prefix: route.session,
-        headers: &head.headers,
-        model_in_path: model.model,
-        stream_in_path: model.stream,
-        body: &body,
-        connection,
-        at_ms: now_ms(),
+    let due = Instant::now() + live.config.limits.total_timeout;
+    let Plan { act, headers: announced, watch } = loop {
+        let mut plan = plan(
+            live,
+            &Call {
+                format: model.format,
+                session_prefix: route.session,
+                headers: &head.headers,
+                model_in_path: model.model,
+                stream_in_path: model.stream,
+                body: &body,
+                connection,
+                at_ms: now_ms(),
+            },
+        )?;
+        let Act::Hold(resumed) = &mut plan.act else { break plan };
+        timeout_at(due, resumed).await.map_err(|_| Refusal::paused())?;
     };
-    let Plan { act, headers: announced, watch } = plan(live, &call)?;
     let watched = Watched::new(watch);
     let (body, touched) = match act {
         Act::Forward => (body, false),
         Act::ForwardBody(body) => (body, true),
+        Act::Hold(_) => (body, false),
         Act::Answer(parts, bytes) => return Ok(own(*parts, bytes, announced, watched)),
     };
     let mut request_headers = std::mem::take(&mut head.headers);
@@ -84,7 +95,7 @@ pub(crate) async fn call(
             let patience = patience(&question, &live.config);
             let exchange =
                 Exchange { question: Arc::new(question), patience, format: model.format };
-            exchange.watch(body, watched, &announced).await
+            exchange.watch(body, watched, announced.clone()).await
         }
         Ok(question) => {
             let patience = patience(&question, &live.config);
@@ -206,15 +217,15 @@ impl Exchange {
     /// Asks until there is an answer, or the watch gives up.
     async fn watch(
         mut self,
-        body: Bytes,
+        mut body: Bytes,
         mut watched: Watched,
-        announced: &Announced,
+        mut announced: Announced,
     ) -> Result<Response<Body>, Refusal> {
         let refused = loop {
             match self.question.ask(body.clone()).await {
                 Asked::Answer(answer, begun) => {
                     let (parts, incoming) = answer.into_parts();
-                    let parts = head(parts, &mut watched, announced.clone());
+                    let parts = head(parts, &mut watched, announced);
                     let kind = parts.headers.get(CONTENT_TYPE);
                     let keep_alive = keep_alive(self.format, kind);
                     let again = Again { question: self.question, keep_alive };
@@ -225,7 +236,10 @@ impl Exchange {
                     let wait = watched.retry(refused.status, &refused.headers, &refused.body);
                     match wait.and_then(|ms| self.moment(ms)) {
                         Some(at) => tokio::time::sleep_until(at).await,
-                        None => break refused,
+                        None => match self.fall_back(&mut watched, &mut announced) {
+                            Some(other) => body = other,
+                            None => break refused,
+                        },
                     }
                 }
             }
@@ -239,9 +253,17 @@ impl Exchange {
         let (mut parts, ()) = Response::new(()).into_parts();
         parts.status = status.unwrap_or(StatusCode::BAD_GATEWAY);
         parts.headers = headers;
-        let parts = head(parts, &mut watched, announced.clone());
+        let parts = head(parts, &mut watched, announced);
         let relay = Relay::of_read(body, watched, self.patience);
         Ok(Response::from_parts(parts, Body::relay(relay)))
+    }
+
+    /// Turns to another model, if there is one; what it is asked with.
+    fn fall_back(&mut self, watched: &mut Watched, announced: &mut Announced) -> Option<Bytes> {
+        let Instead { body, model } = watched.fall_back()?;
+        self.question = Arc::new(self.question.of_model(self.format, &model)?);
+        announced.push((FALLBACK, HeaderValue::from_str(&model).ok()?));
+        Some(body)
     }
 
     /// The moment in so many milliseconds; `None` if everything must be over by then.

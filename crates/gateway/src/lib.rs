@@ -36,7 +36,9 @@ mod socket;
 pub mod steering;
 mod watched;
 
-pub use config::{Config, ConfigError, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
+pub use config::{
+    Config, ConfigError, Fail, Fallback, Limits, Mode, Rule, Upstream, schema, schema_text,
+};
 pub use live::StartError;
-pub use seam::{Act, Call, EndOfAnswer, Governor, Next, PassThrough, Plan, Watch};
+pub use seam::{Act, Call, EndOfAnswer, Governor, Instead, Next, PassThrough, Plan, Watch};
 pub use server::{Ended, Handle, Server};

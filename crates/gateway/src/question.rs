@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use steersman_upstream::{Client, Outgoing, PassError};
+use steersman_wire::Format;
 use tokio::time::{Duration, Instant, sleep_until, timeout_at};
 
 use crate::answer::Refusal;
@@ -48,6 +49,19 @@ pub(crate) struct Refused {
 }
 
 impl Question {
+    /// The same question to another model; `None` if it cannot be asked there. Only Gemini has the
+    /// model in the path.
+    pub(crate) fn of_model(&self, format: Format, model: &str) -> Option<Self> {
+        let mut question = self.clone();
+        if format == Format::Gemini {
+            let told = self.uri.to_string();
+            let (before, rest) = told.split_once("/models/")?;
+            let (_, method) = rest.split_once(':')?;
+            question.uri = format!("{before}/models/{model}:{method}").parse().ok()?;
+        }
+        Some(question)
+    }
+
     /// Asks once; consumes the headers, so there is no second time.
     pub(crate) async fn ask_once(mut self, body: Outgoing) -> Result<Response<Incoming>, Refusal> {
         let headers = std::mem::take(&mut self.headers);

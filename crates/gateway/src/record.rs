@@ -49,14 +49,21 @@ pub enum Entry {
         status: Option<u16>,
         /// What the server said, without keys.
         message: String,
-        /// Milliseconds until it is made again; `None` if it is not.
+        /// Milliseconds until it is made again, 0 if another model is asked; `None` if it is not.
         retry_ms: Option<u64>,
+    },
+    /// Another model was asked in the place of the one that failed.
+    FellBack {
+        /// Its name.
+        model: String,
     },
     /// The answer broke off, or the client went away.
     BrokeOff {
         /// `cut`, `timed_out`, `refused` or `client_left`.
         how: String,
     },
+    /// A request waits, because the session is paused.
+    Held,
     /// A person took the helm.
     Controlled {
         /// Who, as far as is known.
@@ -89,7 +96,9 @@ impl Entry {
             Self::Replied(_) => "replied",
             Self::Rescued { .. } => "rescued",
             Self::CallFailed { .. } => "call_failed",
+            Self::FellBack { .. } => "fell_back",
             Self::BrokeOff { .. } => "broke_off",
+            Self::Held => "held",
             Self::Controlled { .. } => "controlled",
             Self::FailedOpen { .. } => "failed_open",
             Self::Lost { .. } => "lost",
@@ -150,8 +159,8 @@ pub trait Recorder: Send + Sync + 'static {
     /// Where sessions that were kept stood, the latest first, at most `limit`.
     fn standing(&self, limit: usize) -> Vec<Standing>;
 
-    /// What was kept of a session; `None` if nothing was, or if it cannot be read.
-    fn recall(&self, session: &str) -> Option<Snapshot>;
+    /// What was kept of a session, with its scope; `None` if nothing was, or if it cannot be read.
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)>;
 }
 
 /// Where a session stood when it was kept.
@@ -178,7 +187,7 @@ impl Recorder for Silent {
         Vec::new()
     }
 
-    fn recall(&self, _: &str) -> Option<Snapshot> {
+    fn recall(&self, _: &str) -> Option<(Snapshot, u64)> {
         None
     }
 }

@@ -1,6 +1,8 @@
 //! The seam between what moves bytes and what decides: a [`Governor`] is asked once per model
 //! call, and a [`Watch`] of its making follows the answer.
 
+use std::pin::Pin;
+
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
@@ -72,6 +74,9 @@ pub enum Act {
     Forward,
     /// It goes on with this body.
     ForwardBody(Bytes),
+    /// It waits, and then the governor is asked again. What waits longer than a call may take is
+    /// refused.
+    Hold(Pin<Box<dyn Future<Output = ()> + Send>>),
     /// It is answered here. `Content-Length` is set from the body.
     Answer(Box<http::response::Parts>, Bytes),
 }
@@ -113,8 +118,25 @@ pub trait Watch: Send {
         body: &[u8],
     ) -> Option<u64>;
 
+    /// Another model to ask in the place of the one that refused, instead of passing the refusal
+    /// on. Asked for right behind a [`retry`](Watch::retry) that is not waited for, before any byte
+    /// reached the client; the watch bounds how often.
+    fn fall_back(&mut self) -> Option<Instead> {
+        None
+    }
+
     /// The client went away, or the gateway ended.
     fn dropped(&mut self);
+}
+
+/// A model to ask in the place of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instead {
+    /// The body that asks it.
+    pub body: Bytes,
+    /// Its name, for a format with the model in the path, and for the header
+    /// `x-steersman-fallback`.
+    pub model: String,
 }
 
 /// How an answer ended.

@@ -83,11 +83,24 @@ impl Sessions {
         self.open.is_empty()
     }
 
-    /// An open session by its id.
-    #[must_use]
-    pub fn by_id(&self, id: &str) -> Option<Shared> {
+    /// A session by its id, with its scope; one that is not open is taken up. `None` if it is not
+    /// known.
+    pub fn by_id(
+        &mut self,
+        id: &str,
+        at_ms: u64,
+        take_up: impl FnOnce() -> Option<(Session, u64)>,
+    ) -> Option<(Shared, u64)> {
         let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
-        self.open.get(&id).map(|slot| Arc::clone(&slot.session))
+        if !self.open.contains_key(&id) {
+            let (session, scope) = take_up()?;
+            self.make_room();
+            let end = Some(session.memory.end);
+            let session = Arc::new(Mutex::new(session));
+            self.open.insert(id, Slot { session, scope, end, used_ms: at_ms });
+        }
+        let slot = self.open.get(&id)?;
+        Some((Arc::clone(&slot.session), slot.scope))
     }
 
     /// A session that was kept by an earlier run of the program stood there.

@@ -167,7 +167,7 @@ impl Steering {
     fn open(&self, key: &Key, turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
         let id = key.id();
         let kept = self.recorder.recall(&id);
-        let resumed = kept.and_then(|kept| Session::resume(Arc::clone(policy), kept));
+        let resumed = kept.and_then(|(kept, _)| Session::resume(Arc::clone(policy), kept));
         let taken_up = resumed.is_some();
         let session = resumed.unwrap_or_else(|| {
             let depth = turn.named.as_ref().is_some_and(|named| named.parent.is_some());
@@ -201,12 +201,17 @@ impl Steering {
     fn steer(&self, turn: &Turn<'_>, settings: &Settings) -> Result<Plan, WireError> {
         let (key, shared) = self.session_of(turn, &settings.policy);
         let (id, at_ms) = (key.id(), turn.call.at_ms);
+        let mut session = lock(&shared);
+        if let Some(resumed) = session.hold() {
+            self.recorder.record(&id, at_ms, &Entry::Held);
+            let headers = announce(&id, turn.mode, None);
+            return Ok(Plan { act: Act::Hold(Box::pin(resumed)), headers, watch: None });
+        }
         let mut span = self.span(turn, &settings.config, &id);
         let mut tell = |entry: &Entry| {
             span.iter_mut().for_each(|span| span.note(at_ms, entry));
             self.recorder.record(&id, at_ms, entry);
         };
-        let mut session = lock(&shared);
         let memory = &session.memory;
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
         tell(&Entry::Asked { items: turn.chain.len(), resent });
@@ -218,19 +223,7 @@ impl Steering {
         }
         let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
         let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
-        let mut said = Vec::new();
-        if !resent {
-            // A person's words go in whatever the mode is.
-            for text in std::mem::take(&mut session.memory.notes) {
-                session.say(&turn.chain, &text);
-                said.push(Entry::Said { text, template: "note".to_owned() });
-            }
-            let intervention = acted.and_then(|decision| decision.intervention.as_ref());
-            said.extend(intervention.map(|intervention| Entry::Said {
-                text: intervention.text.clone(),
-                template: intervention.template.clone(),
-            }));
-        }
+        let said = if resent { Vec::new() } else { said(&mut session, &turn.chain, acted) };
         let course = session.steer(acted, &turn.chain, resent);
         said.iter().for_each(&mut tell);
         tell(&Entry::Steered { course: course.clone() });
@@ -256,6 +249,10 @@ impl Steering {
         };
         drop(edits);
         drop(session);
+        let sent = match &act {
+            Act::ForwardBody(body) => body,
+            _ => turn.call.body,
+        };
         let follow = Follow::new(Following {
             id,
             scope: scope_of(turn.named.as_ref()),
@@ -264,6 +261,8 @@ impl Steering {
             clock: Arc::clone(&self.clock),
             format: turn.call.format,
             body: turn.call.body.clone(),
+            sent: sent.clone(),
+            fallback: settings.config.fallback(&turn.model).filter(|_| governs).map(str::to_owned),
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
@@ -294,21 +293,47 @@ impl Governor for Steering {
 
 impl Helm for Steering {
     fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = sessions.by_id(session).ok_or(ControlError::Unknown)?;
-        drop(sessions);
         let at_ms = (self.clock)();
+        let policy = self.settings().policy.clone();
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that was forgotten, or that has not been asked since the start, is taken up.
+        let take_up = || {
+            let (kept, scope) = self.recorder.recall(session)?;
+            Some((Session::resume(policy, kept)?, scope))
+        };
+        let found = sessions.by_id(session, at_ms, take_up);
+        drop(sessions);
+        let (shared, scope) = found.ok_or(ControlError::Unknown)?;
         let mut held = lock(&shared);
         held.take_control(Timestamp(at_ms), who, &control)?;
         drop(held);
         let entry = Entry::Controlled { who: who.to_owned(), control };
         self.recorder.record(session, at_ms, &entry);
+        // It holds also if the gateway ends before the next answer.
+        let snapshot = Box::new(move || lock(&shared).snapshot());
+        self.recorder.keep(session, scope, snapshot);
         Ok(())
     }
 
     fn open_sessions(&self) -> Option<usize> {
         Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
+}
+
+/// Puts in the words of people, and tells what is said with this request for the first time.
+fn said(session: &mut Session, chain: &Chain, acted: Option<&Decision>) -> Vec<Entry> {
+    let mut said = Vec::new();
+    // A person's words go in whatever the mode is.
+    for text in std::mem::take(&mut session.memory.notes) {
+        session.say(chain, &text);
+        said.push(Entry::Said { text, template: "note".to_owned() });
+    }
+    let intervention = acted.and_then(|decision| decision.intervention.as_ref());
+    said.extend(intervention.map(|intervention| Entry::Said {
+        text: intervention.text.clone(),
+        template: intervention.template.clone(),
+    }));
+    said
 }
 
 /// The policy the configuration names: a built-in one or a file; `default` if it names none.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use crate::seam::{EndOfAnswer, Next, Watch};
+use crate::seam::{EndOfAnswer, Instead, Next, Watch};
 
 /// A watch, or none. Dropped before its end, it is told that the client went away: the one thing
 /// that can be noticed by nothing else, because whoever serves the client is dropped too.
@@ -51,6 +51,10 @@ impl Watched {
         body: &[u8],
     ) -> Option<u64> {
         self.0.as_mut()?.retry(status, headers, body)
+    }
+
+    pub(crate) fn fall_back(&mut self) -> Option<Instead> {
+        self.0.as_mut()?.fall_back()
     }
 
     /// Nobody watches any more.

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use steersman_gateway::config::Otlp;
-use steersman_gateway::{Config, Fail, Limits, Mode, Rule, Upstream, schema, schema_text};
+use steersman_gateway::{
+    Config, Fail, Fallback, Limits, Mode, Rule, Upstream, schema, schema_text,
+};
 use steersman_wire::Format;
 
 fn parse(text: &str) -> Result<Config, String> {
@@ -59,6 +61,7 @@ unknown_clients: off
 rules:
   - {client: claude-code, mode: govern}
   - {agent: a*, model: m*, key: k, session: s, mode: off}
+fallbacks: [{model: big-*, use: 'a/small:1'}]
 policy: patient
 fail: closed
 limits: {max_body_bytes: 2048, header_timeout_ms: 5, max_connections: 7}
@@ -99,6 +102,7 @@ state_dir: state
                 ..none
             },
         ],
+        fallbacks: vec![Fallback { model: "big-*".to_owned(), instead: "a/small:1".to_owned() }],
         policy: some("patient"),
         fail: Fail::Closed,
         limits: Limits {
@@ -117,7 +121,7 @@ state_dir: state
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
@@ -128,6 +132,10 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         ("limits:\n  max_connections: 0", &["gateway.yaml:2:20: error: limits.max_connections:"]),
         ("limits: {total_timeout: 1}", &["limits.total_timeout:", "total_timeout_ms"]),
+        (
+            "fallbacks:\n  - {model: a, use: 'a b'}",
+            &["gateway.yaml:2:", "fallbacks[0].use", "letters, digits"],
+        ),
         ("upstreams: []", &["gateway.yaml:1:", "at least one"]),
         ("upstreams:\n  - {}", &["upstreams[0]", "base_url"]),
         (

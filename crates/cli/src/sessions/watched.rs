@@ -119,7 +119,9 @@ fn tell(stored: &Stored, turn: u32, screen: Screen) -> Vec<String> {
             let then = retry_ms.map_or_else(String::new, |ms| format!("; again in {ms} ms"));
             note(Tone::Bad, &format!("call failed: {status} {message}{then}"))
         }
+        Entry::FellBack { model } => note(Tone::Bad, &format!("asked instead: {model}")),
         Entry::BrokeOff { how } => note(Tone::Bad, &format!("the answer broke off: {how}")),
+        Entry::Held => note(Tone::Warn, "a request waits: the session is paused"),
         Entry::Controlled { who, control } => {
             let control = serde_json::to_string(&control).unwrap_or_default();
             note(Tone::Heading, &format!("{who} took the helm: {control}"))

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use steersman_store::{Entry as Stored, Summary};
 
-use crate::control::Control;
+use crate::control::{Control, Limits};
 use crate::session::Snapshot;
 
 /// Sessions, the latest first.
@@ -24,7 +24,7 @@ pub struct SessionLine {
     pub session: String,
     /// `gateway` for one of a client of the gateway, `run` for one that Steersman drives.
     pub kind: String,
-    /// `open`, `forced` while the final answer is asked for, `capped` after an answer of the
+    /// `open`, `paused`, `forced` while the final answer is asked for, `capped` after an answer of the
     /// gateway's own; of a run how it ended.
     pub state: String,
     /// The first line of the task.
@@ -74,6 +74,14 @@ pub struct Standing {
     pub forced: Option<String>,
     /// Why it was ended; null if it was not.
     pub stopped: Option<String>,
+    /// Who wants its requests to wait; null: they do not.
+    pub paused: Option<String>,
+    /// The preset that a person wants in the place of the policy; null: the policy holds.
+    pub preset: Option<String>,
+    /// What a person wants in the place of the policy's limits.
+    pub limits: Limits,
+    /// Whether a person wants it watched and not governed.
+    pub is_left_alone: bool,
     /// Whether the client shortened the conversation and no answer has come since.
     pub compacted: bool,
     /// The last words of the model.
@@ -118,7 +126,7 @@ pub struct Line {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
     /// What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
-    /// `call_failed`, `broke_off`, `controlled`, `failed_open`, `lost`; further kinds may come.
+    /// `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`; further kinds may come.
     pub kind: String,
     /// What is told of it.
     pub entry: Value,
@@ -226,6 +234,10 @@ impl Standing {
             said: memory.said.len(),
             forced: memory.forced,
             stopped: memory.stopped,
+            paused: memory.paused,
+            preset: memory.preset,
+            limits: memory.limits,
+            is_left_alone: memory.is_left_alone,
             compacted: memory.compacted,
             last_text: memory.last_text,
             last,

@@ -22,6 +22,9 @@ pub(super) struct GatewayFile {
     pub(super) unknown_clients: Option<Mode>,
     /// Modes for some calls; the first rule that matches holds. Default: none.
     pub(super) rules: Vec<RuleFile>,
+    /// Models that are asked in the place of others whose server does not answer; the first that
+    /// matches holds. Default: none.
+    pub(super) fallbacks: Vec<Fallback>,
     /// The policy that decisions follow: a file or a built-in name. Default: the file that holds
     /// where the gateway was started, else `default`.
     pub(super) policy: Option<String>,
@@ -145,6 +148,18 @@ pub struct Rule {
 }
 
 pub(super) type RuleFile = Rule;
+
+/// A model that is asked in the place of another one, by the same server and with the same key.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fallback {
+    /// The model that the client asks for; `*` stands for any characters.
+    pub model: String,
+    /// The model that is asked instead, once, if the first one's server is not reached, overloaded,
+    /// at its limit or out of order. Letters, digits and `-._:/@`, at most 200.
+    #[serde(rename = "use")]
+    pub instead: String,
+}
 
 /// What clients and model servers may take up.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

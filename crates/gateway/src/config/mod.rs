@@ -12,10 +12,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use steersman_config::document::{self, Document, Text};
 use steersman_config::{Finding, LoadError};
+use steersman_engine::policy::glob_matches;
 use steersman_upstream::Endpoint;
 use steersman_wire::Format;
 
-pub use file::{Fail, Mode, Rule};
+pub use file::{Fail, Fallback, Mode, Rule};
 use file::{GatewayFile, LimitsFile, OtlpFile, UpstreamFile};
 
 /// The largest file. Bytes.
@@ -23,6 +24,9 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// Most upstreams, and most rules.
 const MAX_ITEMS: usize = 256;
+
+/// Longest name of a model to fall back on. Bytes.
+const MAX_MODEL: usize = 200;
 
 /// Where the gateway listens by default.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8700);
@@ -43,6 +47,8 @@ pub struct Config {
     pub unknown_clients: Mode,
     /// Modes for some calls; the first that matches holds. At most 256.
     pub rules: Vec<Rule>,
+    /// Models that are asked in the place of others; the first that matches holds. At most 256.
+    pub fallbacks: Vec<Fallback>,
     /// The policy: a file or a built-in name; `None`: the one that holds where the gateway was
     /// started.
     pub policy: Option<String>,
@@ -156,6 +162,7 @@ impl Default for Config {
             mode: Mode::Govern,
             unknown_clients: Mode::Shadow,
             rules: Vec::new(),
+            fallbacks: Vec::new(),
             policy: None,
             fail: Fail::Open,
             limits: Limits::default(),
@@ -257,6 +264,13 @@ impl Config {
         Err(not_loopback(self.listen))
     }
 
+    /// The model to ask in the place of one whose server does not answer; `None`: there is none.
+    #[must_use]
+    pub fn fallback(&self, model: &str) -> Option<&str> {
+        let fits = |own: &&Fallback| glob_matches(&own.model, model) && own.instead != model;
+        self.fallbacks.iter().find(fits).map(|own| own.instead.as_str())
+    }
+
     /// The first server that speaks a format; `None` if none does.
     #[must_use]
     pub fn upstream(&self, format: Format) -> Option<&Upstream> {
@@ -304,6 +318,7 @@ impl Check<'_> {
             mode,
             unknown_clients: file.unknown_clients.unwrap_or(unknown),
             rules: file.rules.clone(),
+            fallbacks: self.fallbacks(&file.fallbacks),
             policy: file.policy.clone(),
             fail: file.fail.unwrap_or(default.fail),
             limits: Limits::of(&file.limits),
@@ -316,6 +331,22 @@ impl Check<'_> {
             self.wrong(&["listen"], what);
         }
         config
+    }
+
+    fn fallbacks(&mut self, list: &[Fallback]) -> Vec<Fallback> {
+        self.count("fallbacks", list.len());
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:/@".contains(&byte);
+        for (at, Fallback { instead, .. }) in list.iter().enumerate() {
+            if instead.is_empty() || instead.len() > MAX_MODEL || !instead.bytes().all(fits) {
+                let item = format!("[{at}]");
+                let what = format!(
+                    "not allowed: the name of a model is made of letters, digits and `-._:/@`, at \
+                     most {MAX_MODEL}"
+                );
+                self.wrong(&["fallbacks", &item, "use"], what);
+            }
+        }
+        list.to_vec()
     }
 
     fn wrong(&mut self, names: &[&str], what: impl Into<String>) {

@@ -3,10 +3,11 @@
 use serde_json::json;
 use steersman_store::Head;
 
+use crate::control::Control;
 use crate::govern::Course;
 use crate::record::{Entry, Opened};
 
-/// The state of a session that may go on. Others: `forced` while the final answer is asked for,
+/// The state of a session that may go on. Others: `paused`, `forced` while the final answer is asked for,
 /// `capped` after an answer of the gateway's own.
 pub const STATE_OPEN: &str = "open";
 
@@ -35,6 +36,10 @@ pub(super) fn fold(head: &mut Head, entry: &Entry) {
                 Course::Answer => "capped",
             };
             state.clone_into(&mut head.state);
+        }
+        Entry::Controlled { control: Control::Pause, .. } => "paused".clone_into(&mut head.state),
+        Entry::Controlled { control: Control::Resume, .. } => {
+            STATE_OPEN.clone_into(&mut head.state);
         }
         _ => {}
     }

@@ -163,13 +163,13 @@ impl Recorder for Journal {
         found.into_iter().map(standing).collect()
     }
 
-    fn recall(&self, session: &str) -> Option<Snapshot> {
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)> {
         let id = SessionId::new(session).ok()?;
-        if let Some(snapshot) = self.pending.peek(&id) {
-            return Some(snapshot);
+        if let Some(waiting) = self.pending.peek(&id) {
+            return Some(waiting);
         }
-        let kept = wait(self.store.kept(&id))?;
-        serde_json::from_str(&kept?.body).ok()
+        let kept = wait(self.store.kept(&id))??;
+        Some((serde_json::from_str(&kept.body).ok()?, kept.scope))
     }
 }
 

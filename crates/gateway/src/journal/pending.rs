@@ -49,14 +49,14 @@ impl Pending {
         fits
     }
 
-    /// The snapshot that waits for a session; it goes on waiting.
-    pub(super) fn peek(&self, id: &SessionId) -> Option<Snapshot> {
+    /// The snapshot that waits for a session, with its scope; it goes on waiting.
+    pub(super) fn peek(&self, id: &SessionId) -> Option<(Snapshot, u64)> {
         // Making one takes the session's lock, which must not be taken under this one.
         let (scope, wait) = self.lock().remove(id)?;
         let snapshot = wait.make();
         let again = Wait::Made(Box::new(snapshot.clone()));
         self.lock().entry(id.clone()).or_insert((scope, again));
-        Some(snapshot)
+        Some((snapshot, scope))
     }
 
     /// How many wait.

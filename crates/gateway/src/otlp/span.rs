@@ -135,6 +135,10 @@ impl CallSpan {
                 let told = vec![("steersman.template", text(template))];
                 self.event(at_ms, "steersman.said", told);
             }
+            Entry::FellBack { model } => {
+                let told = vec![("gen_ai.request.model", text(model))];
+                self.event(at_ms, "steersman.fell_back", told);
+            }
             Entry::Rescued { .. } => self.event(at_ms, "steersman.rescued", Vec::new()),
             Entry::CallFailed { status, retry_ms, .. } => {
                 self.failed(at_ms, *status, *retry_ms);

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use steersman_engine::Timestamp;
+use steersman_engine::{Event, Policy, Timestamp, UserMessage};
+use tokio::sync::futures::OwnedNotified;
 
 use super::Session;
-use crate::control::{Control, ControlError, MAX_NOTE};
+use crate::control::{Control, ControlError, Limits, MAX_NOTE};
 
 /// Most notes that wait for the next request.
 const MAX_NOTES: usize = 16;
 /// What the agent is told when a person wants its answer.
 const FORCE: &str = "The person you work for wants your answer now. Stop working, call no more \
                      tools, and say what you found, what is done and what is not.";
+/// What the agent is told when it may go on although it was told to end.
+const GO_ON: &str = "The person you work for has raised your limits: you may call tools again. Go \
+                     on with the task.";
 /// What the agent is told when a person wants it to think again.
 const RE_EVALUATE: &str = "The person you work for asks you to stop and think again: say in one \
                            sentence what you have been trying, whether it works, and what you do \
@@ -31,6 +35,12 @@ impl Session {
         match control {
             Control::Continuation { on } => self.memory.is_left_alone = !on,
             Control::Aggressiveness { preset } => self.set_preset(preset)?,
+            Control::Pause => self.memory.paused = Some(who.to_owned()),
+            Control::Resume => {
+                self.memory.paused = None;
+                self.resumed.notify_waiters();
+            }
+            Control::Limits(limits) => self.set_limits(at, *limits)?,
             Control::ForceSynthesis => {
                 self.note(FORCE)?;
                 self.memory.forced = Some(format!("{who} asked for the answer"));
@@ -52,10 +62,51 @@ impl Session {
             );
             return Err(ControlError::Invalid(why));
         }
-        let loaded = steersman_config::resolve(name);
-        let loaded = loaded.map_err(|error| ControlError::Invalid(error.to_string()))?;
-        self.set_policy(Arc::new(loaded.policy));
+        self.memory.preset = Some(name.to_owned());
+        self.set_policy(Arc::new(self.policy().clone()));
         Ok(())
+    }
+
+    fn set_limits(&mut self, at: Timestamp, limits: Limits) -> Result<(), ControlError> {
+        if limits.is_empty() {
+            let why = "no limit is given; allowed are max_turns, max_tool_calls, max_total_tokens, \
+                       max_output_tokens, max_cost_nanodollars, max_wall_ms and max_working_ms";
+            return Err(ControlError::Invalid(why.to_owned()));
+        }
+        let was_ended = self.memory.forced.is_some() || self.memory.stopped.is_some();
+        if was_ended {
+            self.note(GO_ON)?;
+        }
+        self.memory.limits = limits.or(self.memory.limits);
+        self.set_policy(Arc::new(self.policy().clone()));
+        if was_ended {
+            // A person's word begins anew what was ended, here as in the conversation.
+            self.memory.forced = None;
+            self.memory.stopped = None;
+            self.memory.asked_on = 0;
+            self.engine.handle(at, &Event::UserSpoke(UserMessage { text: GO_ON.into() }));
+        }
+        Ok(())
+    }
+
+    /// A policy with what a person wants of this session laid over it.
+    pub(super) fn wanted(&self, policy: Arc<Policy>) -> Arc<Policy> {
+        // The names are checked when they are set.
+        let preset = self.memory.preset.as_ref();
+        let preset = preset.and_then(|name| steersman_config::resolve(name).ok());
+        let policy = preset.map_or(policy, |loaded| Arc::new(loaded.policy));
+        if self.memory.limits.is_empty() {
+            return policy;
+        }
+        let mut policy = Policy::clone(&policy);
+        self.memory.limits.lay_over(&mut policy.limits);
+        Arc::new(policy)
+    }
+
+    /// What a request has to wait for; `None` if it need not wait.
+    pub(crate) fn hold(&self) -> Option<OwnedNotified> {
+        let resumed = || Arc::clone(&self.resumed).notified_owned();
+        self.memory.paused.as_ref().map(|_| resumed())
     }
 
     fn note(&mut self, text: &str) -> Result<(), ControlError> {

@@ -14,6 +14,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use steersman_engine::{Decision, Engine, Event, Policy, RunInfo, State, Timestamp};
 use steersman_wire::{Answer, Failure, Message};
+use tokio::sync::Notify;
+
+use crate::control::Limits;
 
 pub use hear::Asked;
 pub use print::Print;
@@ -30,6 +33,8 @@ pub struct Session {
     pub(crate) memory: Memory,
     /// Whether the client's format has texts of its own beside results.
     puts_texts_beside: bool,
+    /// Wakes requests that wait because the session is paused.
+    resumed: Arc<Notify>,
 }
 
 /// What a session knows beside the engine's state.
@@ -50,6 +55,12 @@ pub struct Memory {
     pub notes: Vec<String>,
     /// Whether a person wants this session watched and not governed.
     pub is_left_alone: bool,
+    /// Who wants its requests to wait; `None`: they do not.
+    pub paused: Option<String>,
+    /// The preset that a person wants in the place of the policy; `None`: the policy holds.
+    pub preset: Option<String>,
+    /// What a person wants in the place of the policy's limits.
+    pub limits: Limits,
     /// Why the answer is being forced; `None` if it is not.
     pub forced: Option<String>,
     /// Requests that came although the answer was being forced.
@@ -92,16 +103,22 @@ impl Session {
             engine: Engine::new(policy, info),
             memory: Memory::default(),
             puts_texts_beside: false,
+            resumed: Arc::default(),
         }
     }
 
     /// Goes on from a snapshot; `None` if it is of a later version of the program.
     #[must_use]
     pub fn resume(policy: Arc<Policy>, snapshot: Snapshot) -> Option<Self> {
-        (snapshot.version == SNAPSHOT_VERSION).then(|| Self {
-            engine: Engine::resume(policy, snapshot.state),
-            memory: snapshot.memory,
-            puts_texts_beside: false,
+        (snapshot.version == SNAPSHOT_VERSION).then(|| {
+            let mut session = Self {
+                engine: Engine::resume(Arc::clone(&policy), snapshot.state),
+                memory: snapshot.memory,
+                puts_texts_beside: false,
+                resumed: Arc::default(),
+            };
+            session.set_policy(policy);
+            session
         })
     }
 
@@ -127,8 +144,9 @@ impl Session {
         self.engine.policy()
     }
 
-    /// Goes on under another policy; what is known stays.
+    /// Goes on under another policy; what is known stays, and so does what a person wants.
     pub fn set_policy(&mut self, policy: Arc<Policy>) {
+        let policy = self.wanted(policy);
         self.engine = Engine::resume(policy, self.engine.state().clone());
     }
 

@@ -6,9 +6,11 @@
     reason = "a test that cannot set up its case must fail"
 )]
 
+mod fallback;
 mod faults;
 mod governed;
 mod life;
 mod limits;
 mod passing;
+mod paused;
 mod support;

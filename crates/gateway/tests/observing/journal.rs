@@ -130,12 +130,12 @@ async fn only_the_latest_snapshot_is_made_and_written() {
     journal.record("gw-1", AT_MS, &opened("x"));
     (1..=50).for_each(keep);
     // What waits is what is recalled.
-    assert_eq!(journal.recall("gw-1"), Some(snapshot(50)));
+    assert_eq!(journal.recall("gw-1").map(|kept| kept.0), Some(snapshot(50)));
     assert_eq!(made.load(Ordering::SeqCst), 1);
     tokio::time::sleep(Duration::from_secs(1)).await;
     let kept = store.kept(&id("gw-1")).await.unwrap().unwrap();
     assert_eq!((kept.scope, kept.end), (3, 50));
-    assert_eq!(journal.recall("gw-1"), Some(snapshot(50)));
+    assert_eq!(journal.recall("gw-1").map(|kept| kept.0), Some(snapshot(50)));
     let standing = Standing { id: "gw-1".to_owned(), scope: 3, end: 50 };
     assert_eq!(journal.standing(10), [standing]);
 
@@ -160,7 +160,7 @@ async fn what_was_kept_is_recalled_on_any_thread() {
     let recall = |journal: &dyn Recorder| {
         // More often than a task may ask tokio for something in one go.
         for _ in 0..300 {
-            assert_eq!(journal.recall("gw-1"), Some(snapshot(7)));
+            assert_eq!(journal.recall("gw-1").map(|kept| kept.0), Some(snapshot(7)));
         }
         assert_eq!(journal.standing(1).len(), 1);
     };

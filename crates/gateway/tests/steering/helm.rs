@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use steersman_gateway::control::{Control, ControlError, Helm};
+use steersman_gateway::control::{Control, ControlError, Helm, Limits};
+use steersman_gateway::seam::Act;
+use steersman_gateway::steering::Steering;
 use steersman_wire::Format;
 
-use super::sim::{Client, Kept, Sent, call, steering};
+use super::sim::{Client, Kept, Sent, call, deliver, steering};
 
 /// A session after one healthy turn, and what a control does to its next two requests.
 fn check(control: Control, expected: impl Fn(&Sent, &[u8], Format)) {
@@ -94,4 +96,101 @@ fn what_makes_no_sense_is_refused() {
     }
     let unknown = steering.control("gw-0000000000000000", "ann", Control::Stop);
     assert_eq!(unknown, Err(ControlError::Unknown));
+}
+
+/// The settings of sessions that are taken up again hold.
+fn restarted(kept: &Arc<Kept>) -> Steering {
+    steering("unknown_clients: govern\n", kept)
+}
+
+#[test]
+fn a_paused_session_waits() {
+    for format in Format::ALL {
+        let kept = Arc::new(Kept::default());
+        let mut steering = restarted(&kept);
+        let mut client = Client::new(format, true, "a");
+        client.turn(&steering, &call("read", r#"{"path":"a"}"#), "a");
+        let session = kept.sessions().remove(0);
+        steering.control(&session, "ann", Control::Pause).unwrap();
+        // Also after a restart, and for one who has not been asked since.
+        for _ in 0..2 {
+            assert!(matches!(client.ask(&steering), Sent::Held));
+            steering = restarted(&kept);
+        }
+        steering.control(&session, "ann", Control::Note { text: "Now b.rs.".to_owned() }).unwrap();
+        let Sent::Held = client.ask(&steering) else { panic!("a note is no resumption") };
+        steering.control(&session, "ann", Control::Resume).unwrap();
+        let Sent::Forwarded { body, .. } = client.ask(&steering) else { panic!("answered") };
+        assert!(String::from_utf8_lossy(&body).contains("Now b.rs."), "{format}");
+        assert_eq!((kept.count("held"), kept.count("asked")), (3, 2), "{format}");
+        // It was one session all the time.
+        let ids: std::collections::BTreeSet<_> = kept.sessions().into_iter().collect();
+        assert_eq!(ids.len(), 1, "{format}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_is_woken() {
+    let kept = Arc::new(Kept::default());
+    let steering = restarted(&kept);
+    let mut client = Client::new(Format::Anthropic, true, "a");
+    client.turn(&steering, &call("read", r#"{"path":"a"}"#), "a");
+    let session = kept.sessions().remove(0);
+    steering.control(&session, "ann", Control::Pause).unwrap();
+    let Act::Hold(resumed) = client.plan(&steering).act else { panic!("not held") };
+    // A resumption between the plan and the wait is not missed.
+    steering.control(&session, "ann", Control::Resume).unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(1), resumed).await.unwrap();
+}
+
+#[test]
+fn limits_can_be_raised() {
+    let limits = Limits { max_turns: Some(2), ..Limits::default() };
+    let kept = Arc::new(Kept::default());
+    let mut steering = restarted(&kept);
+    let mut client = Client::new(Format::OpenAiChat, true, "a");
+    let turn = |client: &mut Client, steering: &Steering, path: &str| {
+        let asked = client.ask(steering);
+        let Sent::Forwarded { body, watch, .. } = asked else { panic!("answered") };
+        let served = client.served(&call("read", &format!(r#"{{"path":"{path}"}}"#)));
+        let (bytes, _) = deliver(watch, &served, 50);
+        client.take(&client.read(&bytes), path);
+        String::from_utf8_lossy(&body).into_owned()
+    };
+    turn(&mut client, &steering, "a");
+    let session = kept.sessions().remove(0);
+    steering.control(&session, "ann", Control::Limits(limits)).unwrap();
+    turn(&mut client, &steering, "b");
+    let forced = turn(&mut client, &steering, "c");
+    assert!(forced.contains(r#""tool_choice":"none""#), "{forced}");
+    // A limit that was set holds after a restart, and can be lifted then.
+    steering = restarted(&kept);
+    let still = turn(&mut client, &steering, "d");
+    assert!(still.contains(r#""tool_choice":"none""#), "{still}");
+    let lifted = Limits { max_turns: Some(0), ..Limits::default() };
+    steering.control(&session, "ann", Control::Limits(lifted)).unwrap();
+    for path in ["e", "f", "g"] {
+        let free = turn(&mut client, &steering, path);
+        assert!(!free.contains(r#""tool_choice":"none""#), "{free}");
+        assert!(free.contains("has raised your limits"), "{free}");
+    }
+}
+
+#[test]
+fn limits_are_laid_over_each_other() {
+    let first = Limits { max_turns: Some(5), max_wall_ms: Some(1), ..Limits::default() };
+    let second = Limits { max_turns: Some(9), max_cost_nanodollars: Some(0), ..Limits::default() };
+    let mut limits = steersman_engine::policy::Limits {
+        max_cost_nanodollars: Some(7),
+        max_tool_calls: Some(3),
+        ..Default::default()
+    };
+    second.or(first).lay_over(&mut limits);
+    let expected = steersman_engine::policy::Limits {
+        max_turns: Some(9),
+        max_tool_calls: Some(3),
+        max_wall_ms: Some(1),
+        ..Default::default()
+    };
+    assert_eq!(limits, expected);
 }

@@ -60,6 +60,7 @@ fn a_loop_is_told_then_forced_then_ended() {
         for turn in 0..40 {
             let own = client.body();
             match client.ask(&steering) {
+                Sent::Held => panic!("held"),
                 Sent::Answered { message, headers } => {
                     ended = Some((turn, message, headers));
                     break;

@@ -74,8 +74,9 @@ impl Recorder for Kept {
         standing.collect()
     }
 
-    fn recall(&self, session: &str) -> Option<Snapshot> {
-        self.snapshots.lock().unwrap().get(session).map(|(_, snapshot)| snapshot.clone())
+    fn recall(&self, session: &str) -> Option<(Snapshot, u64)> {
+        let snapshots = self.snapshots.lock().unwrap();
+        snapshots.get(session).map(|(scope, snapshot)| (snapshot.clone(), *scope))
     }
 }
 
@@ -93,6 +94,8 @@ pub(crate) fn steering(yaml: &str, kept: &Arc<Kept>) -> Steering {
 pub(crate) enum Sent {
     /// It went to the model's server.
     Forwarded { body: Bytes, headers: HashMap<String, String>, watch: Option<Box<dyn Watch>> },
+    /// It waits.
+    Held,
     /// It was answered by the gateway.
     Answered { message: Message, headers: HashMap<String, String> },
 }
@@ -152,19 +155,8 @@ impl Client {
 
     /// Sends the conversation.
     pub(crate) fn ask(&mut self, steering: &Steering) -> Sent {
-        self.at_ms += 2_000;
         let body = self.body();
-        let in_path = self.format == Format::Gemini;
-        let Plan { act, headers, watch } = steering.call(&Call {
-            format: self.format,
-            session_prefix: None,
-            headers: &self.headers,
-            model_in_path: in_path.then_some("some-model"),
-            stream_in_path: in_path && self.stream,
-            body: &body,
-            connection: 1,
-            at_ms: self.at_ms,
-        });
+        let Plan { act, headers, watch } = self.plan(steering);
         let headers = headers
             .iter()
             .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
@@ -175,8 +167,25 @@ impl Client {
                 serde_json::from_slice::<Value>(&body).unwrap();
                 Sent::Forwarded { body, headers, watch }
             }
+            Act::Hold(_) => Sent::Held,
             Act::Answer(_, body) => Sent::Answered { message: self.read(&body).message, headers },
         }
+    }
+
+    /// What becomes of the conversation when it is sent.
+    pub(crate) fn plan(&mut self, steering: &Steering) -> Plan {
+        self.at_ms += 2_000;
+        let in_path = self.format == Format::Gemini;
+        steering.call(&Call {
+            format: self.format,
+            session_prefix: None,
+            headers: &self.headers,
+            model_in_path: in_path.then_some("some-model"),
+            stream_in_path: in_path && self.stream,
+            body: &self.body(),
+            connection: 1,
+            at_ms: self.at_ms,
+        })
     }
 
     /// What the client makes of an answer's bytes.
