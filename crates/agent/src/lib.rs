@@ -13,6 +13,7 @@ mod json_calls;
 mod log;
 mod models;
 mod owner;
+pub mod probe;
 pub mod rehearsal;
 mod roster;
 mod seam;

@@ -7,6 +7,7 @@ mod graded;
 mod grid;
 mod page;
 mod policy;
+mod probe;
 mod prompt;
 mod reading;
 mod replay;
@@ -51,6 +52,8 @@ enum Verb {
     Sessions(sessions::SessionsArgs),
     /// Stand between agents and their model servers
     Serve(serve::ServeArgs),
+    /// Ask a model server what it and its model can really do
+    Probe(Box<probe::ProbeArgs>),
     /// Judge recorded agent runs: where they got stuck, what would have been decided
     Replay(replay::ReplayArgs),
     /// Measure policies on recorded runs whose outcome is known
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args, cli.color),
         Verb::Sessions(args) => sessions::run(args, cli.color),
         Verb::Serve(args) => serve::run(&args),
+        Verb::Probe(args) => probe::run(&args, cli.color),
         Verb::Replay(args) => replay::run(args, cli.color),
         Verb::Eval(args) => eval::run(args, cli.color),
         Verb::Tune(args) => tune::run(args, cli.color),

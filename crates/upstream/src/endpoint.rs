@@ -2,7 +2,7 @@
 
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
-use steersman_wire::Format;
+use steersman_wire::{Failure, Format};
 
 use crate::Secret;
 
@@ -172,8 +172,15 @@ impl Endpoint {
         fixed.chain(key).chain(own)
     }
 
-    /// The text with every key of the endpoint replaced.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    /// The failure without the keys of the endpoint.
+    pub(crate) fn hidden(&self, mut failure: Failure) -> Failure {
+        failure.message = self.hide(&failure.message);
+        failure
+    }
+
+    /// The text with every key of the endpoint replaced by `[key]`.
+    #[must_use]
+    pub fn hide(&self, text: &str) -> String {
         let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
         secrets.fold(text.to_owned(), |text, secret| secret.hide(&text))
     }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{HeaderMap, Method, Response};
 use steersman_wire::{Answer, Delta, Failure, FailureKind, Part, Request, StreamReader};
 use tokio::time::{Duration, Instant, timeout_at};
@@ -46,14 +46,11 @@ impl Client {
             let response = self.respond(asked, &timer, endpoint).await?;
             read(response, endpoint, &timer, &mut on_delta).await
         };
-        outcome.await.map_err(|mut failure| {
-            failure.message = endpoint.hide(&failure.message);
-            failure
-        })
+        outcome.await.map_err(|failure| endpoint.hidden(failure))
     }
 
     /// Sends the request and waits for the head of the response.
-    async fn respond(
+    pub(crate) async fn respond(
         &self,
         asked: hyper::Request<Outgoing>,
         timer: &Timer,
@@ -99,12 +96,17 @@ fn http_request(
     let headers = asked.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    let agent = concat!("steersman/", env!("CARGO_PKG_VERSION"));
-    headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+    headers.extend([user_agent()]);
     for (name, value) in endpoint.headers() {
         headers.insert(name, value);
     }
     Ok(asked)
+}
+
+/// Who asks.
+pub(crate) fn user_agent() -> (HeaderName, HeaderValue) {
+    let agent = concat!("steersman/", env!("CARGO_PKG_VERSION"));
+    (USER_AGENT, HeaderValue::from_static(agent))
 }
 
 /// What is told of an error: its innermost cause, in its own words.
@@ -124,7 +126,7 @@ async fn read(
 ) -> Result<Answer, Failure> {
     let (head, body) = response.into_parts();
     let status = head.status.as_u16();
-    let mut body = Body { body, timer, status, begun: false };
+    let mut body = Body::new(body, timer, status);
     if !head.status.is_success() {
         return Err(body.failure(endpoint, &head.headers).await);
     }
@@ -168,14 +170,18 @@ fn tell(answer: &Answer, on_delta: &mut impl FnMut(Delta)) {
 }
 
 /// The body of a response that is being read.
-struct Body<'a> {
+pub(crate) struct Body<'a> {
     body: Incoming,
     timer: &'a Timer,
     status: u16,
     begun: bool,
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    pub(crate) const fn new(body: Incoming, timer: &'a Timer, status: u16) -> Self {
+        Self { body, timer, status, begun: false }
+    }
+
     /// The next bytes; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         let due = if self.begun { self.timer.next_byte() } else { self.timer.first_byte() };
@@ -207,7 +213,7 @@ impl Body<'_> {
     }
 
     /// The whole body, at most [`MAX_BODY`].
-    async fn whole(&mut self) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn whole(&mut self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         while let Some(more) = self.next().await? {
             if bytes.len() + more.len() > MAX_BODY {
@@ -254,7 +260,7 @@ impl Body<'_> {
     }
 
     /// The failure behind a status that is no success.
-    async fn failure(&mut self, endpoint: &Endpoint, headers: &HeaderMap) -> Failure {
+    pub(crate) async fn failure(&mut self, endpoint: &Endpoint, headers: &HeaderMap) -> Failure {
         let mut bytes = Vec::new();
         while let Ok(Some(more)) = self.next().await {
             bytes.extend_from_slice(&more[..more.len().min(MAX_ERROR - bytes.len())]);

@@ -12,6 +12,7 @@ mod client;
 mod deadlines;
 mod endpoint;
 mod exchange;
+mod listing;
 mod pass;
 mod secret;
 

@@ -122,6 +122,16 @@ impl Format {
         }
     }
 
+    /// The address that lists the server's models.
+    ///
+    /// `base` is as in [`url`](Self::url).
+    #[must_use]
+    pub fn models_url(self, base: &str) -> String {
+        let base = base.trim().trim_end_matches('/');
+        let base = base.strip_suffix(&self.path("", false)).unwrap_or(base);
+        self.versioned(base, "/models")
+    }
+
     /// The address to send a request to.
     ///
     /// `base` may end with or without the API's version (`http://localhost:8080` and
@@ -134,6 +144,11 @@ impl Format {
         if base.ends_with(&path) {
             return base.to_owned();
         }
+        self.versioned(base, &path)
+    }
+
+    /// The path behind a base that may lack the API's version.
+    fn versioned(self, base: &str, path: &str) -> String {
         let host = base.find("://").map_or(0, |at| at + 3);
         let versioned = base[host..].split('/').skip(1).any(is_version);
         let version = if versioned { "" } else { self.version() };
@@ -205,6 +220,20 @@ mod tests {
             "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:\
              streamGenerateContent?alt=sse"
         );
+    }
+
+    #[test]
+    fn models_are_listed_beside_the_requests() {
+        let cases = [
+            (Format::OpenAiChat, "http://localhost:8080", "http://localhost:8080/v1/models"),
+            (Format::OpenAiChat, "https://x.y/api/v4/", "https://x.y/api/v4/models"),
+            (Format::OpenAiChat, "https://x.y/v1/chat/completions", "https://x.y/v1/models"),
+            (Format::Anthropic, "https://x.y", "https://x.y/v1/models"),
+            (Format::Gemini, "http://g", "http://g/v1beta/models"),
+        ];
+        for (format, base, expected) in cases {
+            assert_eq!(format.models_url(base), expected, "{base}");
+        }
     }
 
     #[test]

@@ -83,19 +83,26 @@ pub(crate) struct RunArgs {
 
 /// Which model, and where it is.
 #[derive(Debug, Args)]
-pub(crate) struct ModelArgs {
+pub(crate) struct ServerArgs {
     /// The model's name, as its server knows it; the key comes from the environment
     #[arg(long = "model", value_name = "MODEL", env = "STEERSMAN_MODEL")]
-    pub(super) name: Option<String>,
-    /// The wire format of its server
+    pub(crate) name: Option<String>,
+    /// The wire format of its server: openai, openai-responses, anthropic or gemini
     #[arg(long, value_name = "FORMAT", env = "STEERSMAN_PROVIDER")]
-    pub(super) provider: Option<String>,
+    pub(crate) provider: Option<String>,
     /// The address of its server; default: the provider's own
     #[arg(long, value_name = "URL", env = "STEERSMAN_BASE_URL")]
-    pub(super) base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     /// The environment variable that holds the key; default: the provider's
     #[arg(long, value_name = "VARIABLE")]
-    pub(super) api_key_env: Option<String>,
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// Which model, where it is, and how it is spoken to.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
     /// Ask for whole replies instead of streams
     #[arg(long)]
     pub(super) no_stream: bool,

@@ -15,9 +15,10 @@ use std::process::ExitCode;
 
 use steersman_engine::Policy;
 
-pub(crate) use args::{RunArgs, ShowArgs, StoreArgs};
+pub(crate) use args::{RunArgs, ServerArgs, ShowArgs, StoreArgs};
 pub(crate) use drive::{First, block_on, take_up};
 pub(crate) use face::{Lines, count, ending_line, json_line, money, tokens, write};
+pub(crate) use parts::endpoint;
 pub(crate) use place::{Place, date_and_time, shown};
 
 use crate::policy::loaded;

@@ -11,8 +11,8 @@ use steersman_agent::{
     SystemClock, Work,
 };
 use steersman_store::SessionId;
-use steersman_upstream::{Client, Deadlines, Endpoint, Options};
-use steersman_wire::{Answer, Delta, Failure, FailureKind};
+use steersman_upstream::{Client, Deadlines, Endpoint, EndpointError, Options};
+use steersman_wire::{Answer, Delta, Failure, FailureKind, Format};
 use steersman_workspace::{Checkpoints, Confinement, Shell, ShellOptions, Workspace};
 use tokio::sync::mpsc;
 
@@ -132,18 +132,22 @@ fn served_model(client: &Client, served: &ServedBy) -> Result<Arc<dyn Model>, St
     let format = served.provider.parse();
     let format = format.map_err(|error: steersman_wire::FormatError| error.to_string())?;
     let base_url = served.base_url.as_deref();
-    let endpoint = match &served.api_key_env {
-        None => Endpoint::from_env(format, base_url),
-        Some(variable) => {
-            let named = |name: &str| std::env::var(name).ok();
-            let key = named(variable);
-            Endpoint::from_variables(format, base_url, |name| {
-                // Only the variable that is named may hold the key.
-                if name == format.key_variable() { key.clone() } else { None }
-            })
-        }
-    };
+    let endpoint = endpoint(format, base_url, served.api_key_env.as_deref());
     let endpoint = endpoint.map_err(|error| error.to_string())?;
     let model = ServedModel::new(client.clone(), endpoint, Deadlines::default());
     Ok(Arc::new(JsonCalls::new(Arc::new(model))))
+}
+
+/// A server with the key from the variable that is named, or from those of the format.
+pub(crate) fn endpoint(
+    format: Format,
+    base_url: Option<&str>,
+    api_key_env: Option<&str>,
+) -> Result<Endpoint, EndpointError> {
+    let Some(variable) = api_key_env else { return Endpoint::from_env(format, base_url) };
+    let key = std::env::var(variable).ok();
+    Endpoint::from_variables(format, base_url, |name| {
+        // Only the variable that is named may hold the key.
+        if name == format.key_variable() { key.clone() } else { None }
+    })
 }

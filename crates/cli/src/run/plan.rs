@@ -15,7 +15,7 @@ use steersman_prompt::{
 use steersman_store::SessionId;
 use steersman_wire::Format;
 
-use super::args::{Approve, ModelArgs, RunArgs};
+use super::args::{Approve, RunArgs, ServerArgs};
 use super::mcp::{Servers, Wish};
 use super::parts::Team;
 use super::place::Place;
@@ -82,7 +82,7 @@ impl Plan {
 fn script_of(args: &RunArgs) -> Result<Option<(Script, String)>, String> {
     let name = match &args.rehearsal {
         Some(name) => name.as_str(),
-        None if args.model.name.is_some() => return Ok(None),
+        None if args.model.server.name.is_some() => return Ok(None),
         None if args.task.is_none() => Sample::DEFAULT,
         // An agent of the registry may name its own model.
         None => return Ok(None),
@@ -182,7 +182,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     let recall = Recall {
         rehearsal: None,
         model,
-        model_name: args.model.name.clone(),
+        model_name: args.model.server.name.clone(),
         by_agent: own,
         approval: approval_of(args).unwrap_or(agent.approval.mode),
         allow,
@@ -199,7 +199,7 @@ async fn serve(args: &RunArgs) -> Result<Plan, String> {
     };
     let servers = servers(Some((&registry, &name)), &recall, &workspace, &mut notices).await?;
     let around = Circumstances {
-        model: args.model.name.clone().unwrap_or_default(),
+        model: args.model.server.name.clone().unwrap_or_default(),
         check: check.clone(),
         workspace: Some(workspace.display().to_string()),
         tool_calls: recall.tool_calls,
@@ -332,8 +332,8 @@ fn models(
             },
         );
     }
-    if args.model.name.is_some() {
-        return Ok((Some(served_by(&args.model)?), own));
+    if args.model.server.name.is_some() {
+        return Ok((Some(served_by(&args.model.server)?), own));
     }
     if own.contains_key(begins) {
         return Ok((None, own));
@@ -343,7 +343,7 @@ fn models(
         .to_owned())
 }
 
-fn served_by(args: &ModelArgs) -> Result<ServedBy, String> {
+fn served_by(args: &ServerArgs) -> Result<ServedBy, String> {
     let provider = args.provider.as_deref().unwrap_or("openai");
     let format: Format = provider
         .parse()

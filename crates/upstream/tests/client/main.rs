@@ -4,3 +4,5 @@
 mod answers;
 #[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod listing;
