@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """A scripted model server on loopback: plays a scenario file to a coding client.
 
-Usage: server.py --client CLIENT --scenario FILE --root WORKSPACE --port-file FILE [--log FILE]
+Usage: server.py --client CLIENT --scenario FILE --root WORKSPACE --port-file FILE [--runs N] [--log FILE]
+                 [--exchanges FILE]
 
 It speaks Anthropic Messages, OpenAI Responses, OpenAI chat completions and Gemini generateContent, each streamed or
 not, whatever path prefix comes before. Every request that is a turn of the agent gets the next turn of the scenario.
 A request repeated byte for byte (a retry) gets the same turn again; side requests (titles, summaries, judges: no tools
 or a JSON schema for the answer) get a short fixed answer and do not move the scenario on.
 
-The port is chosen by the system and written to the port file. `--log` keeps every request, one JSON object a line.
+With `--runs 2` two clients play the scenario at the same time: each new conversation begins the scenario anew, and
+its texts begin with a mark by which later requests of it are known.
+
+The port is chosen by the system and written to the port file. `--log` keeps every request, `--exchanges` the digests of
+every request and its answer, one JSON object a line.
 """
 
 import argparse
@@ -56,13 +61,19 @@ def wants_schema(request):
     )
 
 
+def is_side(request):
+    """Whether the request is no turn of the agent."""
+    return not offered_tools(request) or wants_schema(request)
+
+
 class Script:
     """The scenario and how far it has been played."""
 
-    def __init__(self, client, scenario, root):
+    def __init__(self, client, scenario, root, mark=""):
         self.client = client
         self.turns = scenario["turns"]
         self.root = root
+        self.mark = mark
         self.played = 0
         self.calls = 0
         self.replies = {}
@@ -74,10 +85,9 @@ class Script:
         with self.lock:
             if key in self.replies:
                 return self.replies[key]
-            offered = offered_tools(request)
-            if not offered or wants_schema(request):
+            if is_side(request):
                 return self._side_reply(request)
-            reply = self._next_reply(offered)
+            reply = self._next_reply(offered_tools(request))
             reply.input_tokens = len(raw) // 4
             self.replies[key] = reply
             return reply
@@ -92,6 +102,7 @@ class Script:
             return self._closing_reply("That is all.")
         turn = self.turns[self.played - 1]
         text = turn.get("text", "")
+        text = self.mark + text if text else ""
         if not turn.get("calls"):
             return wires.Reply(self.played, text) if turn.get("plain") else self._closing_reply(text)
         calls = [self._call(*tools.map_call(self.client, call, self.root), offered) for call in turn["calls"]]
@@ -108,13 +119,43 @@ class Script:
         if offered and name not in offered:
             print(f"server: the client does not offer {name}: {sorted(map(str, offered))}", file=sys.stderr)
         prefix = "toolu" if self.client == "claude-code" else "call"
+        if self.mark:
+            prefix += f"_{self.mark.strip()}"
         return wires.Call(f"{prefix}_{self.calls:04}", name, arguments, offered.get(name))
+
+
+class Runs:
+    """Scripts of clients that play at the same time, told apart by the marks in their conversations."""
+
+    def __init__(self, client, scenario, root, count):
+        self.scripts = [Script(client, scenario, root, f"run{n} ") for n in range(1, count + 1)]
+        self.begun = 0
+        self.lock = threading.Lock()
+
+    def reply(self, request, raw):
+        """Returns the reply to a request; a conversation without a mark is one that begins."""
+        return self._script(request, raw).reply(request, raw)
+
+    def _script(self, request, raw):
+        for script in self.scripts:
+            if script.mark.encode() in raw:
+                return script
+        if is_side(request):
+            return self.scripts[0]
+        with self.lock:
+            if self.begun == len(self.scripts):
+                print("server: a conversation too many began", file=sys.stderr)
+            self.begun += 1
+            return self.scripts[min(self.begun, len(self.scripts)) - 1]
 
 
 class Handler(BaseHTTPRequestHandler):
     """One request of the client."""
 
     protocol_version = "HTTP/1.1"
+    # What a client waits for is not held back until its last packet was acknowledged.
+    disable_nagle_algorithm = True
+    raw = b""
 
     def log_message(self, *_):
         pass
@@ -127,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         size = int(self.headers.get("content-length") or 0)
-        raw = self.rfile.read(min(size, MAX_BODY))
+        raw = self.raw = self.rfile.read(min(size, MAX_BODY))
         try:
             request = json.loads(raw)
         except ValueError:
@@ -159,6 +200,8 @@ class Handler(BaseHTTPRequestHandler):
         self._send(200, *answer)
 
     def _send(self, status, kind, body):
+        self.server.note(self.path, self.raw, body)
+        self.raw = b""
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
@@ -171,10 +214,11 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, script, log):
+    def __init__(self, script, log, exchanges):
         super().__init__(("127.0.0.1", 0), Handler)
         self.script = script
         self.log = log
+        self.exchanges = exchanges
         self.seen = 0
         self.lock = threading.Lock()
 
@@ -186,6 +230,14 @@ class Server(ThreadingHTTPServer):
                 self.log.write(json.dumps({"path": path, "body": request}) + "\n")
                 self.log.flush()
             return self.seen <= MAX_REQUESTS
+
+    def note(self, path, request, answer):
+        """Keeps the digests of an exchange."""
+        if self.exchanges:
+            digests = {"request": hashlib.sha256(request).hexdigest(), "answer": hashlib.sha256(answer).hexdigest()}
+            with self.lock:
+                self.exchanges.write(json.dumps({"path": path} | digests) + "\n")
+                self.exchanges.flush()
 
     def handle_error(self, request, client_address):
         error = sys.exc_info()[1]
@@ -200,12 +252,17 @@ def main():
     parser.add_argument("--scenario", required=True)
     parser.add_argument("--root", required=True, help="absolute path of the workspace")
     parser.add_argument("--port-file", required=True)
+    parser.add_argument("--runs", type=int, default=1, help="clients that play at the same time")
     parser.add_argument("--log")
+    parser.add_argument("--exchanges")
     options = parser.parse_args()
     with open(options.scenario) as file:
         scenario = json.load(file)
     log = open(options.log, "w") if options.log else None
-    server = Server(Script(options.client, scenario, options.root), log)
+    exchanges = open(options.exchanges, "w") if options.exchanges else None
+    played = options.client, scenario, options.root
+    script = Runs(*played, options.runs) if options.runs > 1 else Script(*played)
+    server = Server(script, log, exchanges)
     with open(options.port_file + ".new", "w") as file:
         file.write(str(server.server_address[1]))
     os.rename(options.port_file + ".new", options.port_file)

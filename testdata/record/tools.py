@@ -125,6 +125,10 @@ def _mini(call, _root):
     return "bash", {"command": _shell(call)}
 
 
+def _script(call, _root):
+    return "run_shell", {"command": _shell(call)}
+
+
 _MAPPERS = {
     "claude-code": _claude,
     "codex": _codex,
@@ -133,6 +137,7 @@ _MAPPERS = {
     "opencode": _opencode,
     "openhands": _openhands,
     "mini-swe-agent": _mini,
+    "script": _script,
 }
 
 CLIENTS = tuple(_MAPPERS)

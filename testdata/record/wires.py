@@ -125,6 +125,34 @@ def _responses_items(reply):
     return items
 
 
+def _responses_item_events(index, item):
+    """The events of one item, in the order and with the parts the real server sends."""
+    place = {"output_index": index, "item_id": item["id"]}
+    if item["type"] == "message":
+        part = item["content"][0]
+        empty = item | {"status": "in_progress", "content": []}
+        inner = place | {"content_index": 0}
+        steps = [
+            ("response.content_part.added", inner | {"part": part | {"text": ""}}),
+            ("response.output_text.delta", inner | {"delta": part["text"], "logprobs": []}),
+            ("response.output_text.done", inner | {"text": part["text"], "logprobs": []}),
+            ("response.content_part.done", inner | {"part": part}),
+        ]
+    else:
+        kind, field = {
+            "function_call": ("function_call_arguments", "arguments"),
+            "custom_tool_call": ("custom_tool_call_input", "input"),
+        }[item["type"]]
+        empty = item | {"status": "in_progress", field: ""}
+        steps = [
+            (f"response.{kind}.delta", place | {"delta": item[field]}),
+            (f"response.{kind}.done", place | {field: item[field]}),
+        ]
+    yield "response.output_item.added", {"output_index": index, "item": empty}
+    yield from steps
+    yield "response.output_item.done", {"output_index": index, "item": item}
+
+
 def responses(reply, request):
     items = _responses_items(reply)
     body = {"id": f"resp_{reply.number:04}", "object": "response", "model": MODEL, "output": items}
@@ -141,11 +169,7 @@ def responses(reply, request):
         return _as_json(done)
     events = [("response.created", {"response": body | {"status": "in_progress", "output": []}})]
     for index, item in enumerate(items):
-        events.append(("response.output_item.added", {"output_index": index, "item": item}))
-        if item["type"] == "message":
-            delta = {"output_index": index, "item_id": item["id"], "content_index": 0, "delta": reply.text}
-            events.append(("response.output_text.delta", delta))
-        events.append(("response.output_item.done", {"output_index": index, "item": item}))
+        events += _responses_item_events(index, item)
     events.append(("response.completed", {"response": done}))
     return _sse([(name, {"type": name, "sequence_number": n} | data) for n, (name, data) in enumerate(events)])
 

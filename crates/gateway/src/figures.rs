@@ -13,7 +13,6 @@ use steersman_engine::Action;
 use steersman_store::Spending;
 
 use crate::config::Config;
-use crate::govern::Course;
 use crate::journal::Health;
 use crate::record::{Entry, Recorder, Standing};
 use crate::seam::{Act, Call, Governor, Plan};
@@ -121,8 +120,14 @@ const KEY_COST: Family = Family {
     labels: &["key"],
 };
 
+const SPANS: Family = Family {
+    name: "steersman_otlp_spans_total",
+    help: "Finished spans of model calls, by what became of them.",
+    labels: &["outcome"],
+};
+
 /// In the order in which they are shown.
-const FAMILIES: [&Family; 17] = [
+const FAMILIES: [&Family; 18] = [
     &REQUESTS,
     &DECISIONS,
     &COURSES,
@@ -140,6 +145,7 @@ const FAMILIES: [&Family; 17] = [
     &KEY_CALLS,
     &KEY_TOKENS,
     &KEY_COST,
+    &SPANS,
 ];
 
 #[derive(Debug, Default)]
@@ -200,6 +206,13 @@ impl Figures {
         self.count(&KEY_COST, &[&key], what.cost_nanodollars);
     }
 
+    /// So many spans were `sent` to the collector, or `dropped`.
+    pub fn spans(&self, outcome: &str, count: u64) {
+        if count > 0 {
+            self.count(&SPANS, &[outcome], count);
+        }
+    }
+
     /// So long a call was looked at before it went on.
     pub fn took(&self, time: Duration) {
         let mut counts = self.lock();
@@ -222,7 +235,7 @@ impl Figures {
                 let reason = if decision.action == Action::Continue { "" } else { reason };
                 self.count(&DECISIONS, &[action, reason, shadow], 1);
             }
-            Entry::Steered { course } => self.count(&COURSES, &[course_name(course)], 1),
+            Entry::Steered { course } => self.count(&COURSES, &[course.name()], 1),
             Entry::Replied(replied) => {
                 let model = self.label(&replied.model, |counts| &mut counts.models);
                 let usage = &replied.usage;
@@ -286,15 +299,6 @@ impl Figures {
             show_journal(&mut text, journal);
         }
         text
-    }
-}
-
-const fn course_name(course: &Course) -> &'static str {
-    match course {
-        Course::Pass => "pass",
-        Course::Say => "say",
-        Course::Force => "force",
-        Course::Answer => "answer",
     }
 }
 

@@ -13,6 +13,7 @@ use steersman_wire::{
 
 use crate::budget::{Ticket, usage_of};
 use crate::chain::Chain;
+use crate::otlp::CallSpan;
 use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
 use crate::seam::{EndOfAnswer, Instead, Next, Watch};
@@ -56,6 +57,8 @@ pub(crate) struct Following {
     pub(crate) model: String,
     /// What it is charged to.
     pub(crate) ticket: Option<Arc<Ticket>>,
+    /// The call's span; `None` if it is not traced.
+    pub(crate) span: Option<CallSpan>,
 }
 
 /// How the answer comes.
@@ -103,8 +106,10 @@ impl Follow {
         }
     }
 
-    fn tell(&self, entry: &Entry) {
-        self.with.recorder.record(&self.with.id, (self.with.clock)(), entry);
+    fn tell(&mut self, entry: &Entry) {
+        let at_ms = (self.with.clock)();
+        self.with.span.iter_mut().for_each(|span| span.note(at_ms, entry));
+        self.with.recorder.record(&self.with.id, at_ms, entry);
     }
 
     /// The answer that has come to its end, as far as it can be read.
@@ -277,6 +282,7 @@ impl Follow {
 
 impl Watch for Follow {
     fn head(&mut self, status: StatusCode, headers: &HeaderMap) {
+        self.with.span.iter_mut().for_each(|span| span.head(status));
         if !status.is_success() {
             // A refusal was told already; what it says is the client's to read.
             self.is_over = true;

@@ -77,6 +77,19 @@ pub enum Course {
     Answer,
 }
 
+impl Course {
+    /// The name in journals and figures.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Say => "say",
+            Self::Force => "force",
+            Self::Answer => "answer",
+        }
+    }
+}
+
 /// A request's course and the edits that make it so.
 #[derive(Debug)]
 pub struct Steer<'a> {

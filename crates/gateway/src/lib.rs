@@ -24,6 +24,7 @@ pub mod keys;
 pub mod kind;
 mod live;
 pub mod mode;
+pub mod otlp;
 pub mod prices;
 mod question;
 mod receive;

@@ -197,6 +197,11 @@ impl Relay {
         }
     }
 
+    /// Whether the upstream's answer has been read to its end, as its length says.
+    fn is_read(&self) -> bool {
+        matches!(&self.source, Source::Upstream(body) if body.is_end_stream())
+    }
+
     fn size_hint(&self) -> SizeHint {
         match &self.source {
             Source::Upstream(body) if !self.watched.is_on() && self.ready.is_empty() => {
@@ -222,6 +227,11 @@ impl Relay {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
                 self.begun = true;
+                // Whoever sends an answer of a told length asks no more behind its last byte.
+                let is_last = self.ready.is_empty() && self.is_read();
+                if is_last {
+                    self.end(EndOfAnswer::Whole);
+                }
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
             match &mut self.source {

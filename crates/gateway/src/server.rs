@@ -218,6 +218,7 @@ impl Handle {
         let fixed = [
             ("listen", config.listen != before.config.listen),
             ("state_dir", config.state_dir != before.config.state_dir),
+            ("otlp", config.otlp != before.config.otlp),
             (
                 "limits.max_connections",
                 config.limits.max_connections != before.config.limits.max_connections,

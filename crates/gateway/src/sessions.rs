@@ -169,9 +169,11 @@ impl Sessions {
         let reply = heard.iter().find(|one| one.speaker == Speaker::Assistant)?;
         let print = Print::of(&reply.message);
         let told = |id: &u64| open(id).and_then(|(_, session)| session.memory.told);
-        let certain = sessions.iter().find(|id| told(id).is_some_and(|it| it.is_certainly(print)));
-        let likely = || sessions.iter().find(|id| told(id).is_some_and(|it| it.may_be(print)));
-        certain.or_else(likely).copied()
+        let first = |fits: fn(Print, Print) -> bool| {
+            sessions.iter().find(|id| told(id).is_some_and(|it| fits(it, print))).copied()
+        };
+        let alike = || first(Print::is_alike);
+        first(Print::is_certainly).or_else(alike).or_else(|| first(Print::may_be))
     }
 
     fn new_id(&mut self, caller: &Caller<'_>, scope: u64) -> u64 {

@@ -20,6 +20,7 @@ use crate::govern::{Course, Ending};
 use crate::identity::{Named, Told, named};
 use crate::kind::{Kind, kind_of};
 use crate::mode::{Subject, mode_of};
+use crate::otlp::{Asking, CallSpan, Tracer};
 use crate::record::{Entry, Opened, SharedRecorder};
 use crate::seam::{Act, Call, Governor, Plan};
 use crate::session::{Asked, Session};
@@ -47,6 +48,7 @@ pub struct Steering {
     settings: RwLock<Arc<Settings>>,
     recorder: SharedRecorder,
     clock: Clock,
+    tracer: Option<Arc<Tracer>>,
 }
 
 /// What the configuration says.
@@ -81,7 +83,30 @@ impl Steering {
             settings: RwLock::new(Arc::new(settings)),
             recorder,
             clock,
+            tracer: None,
         }
+    }
+
+    /// Calls are traced from now on.
+    #[must_use]
+    pub fn with_tracer(self, tracer: Arc<Tracer>) -> Self {
+        Self { tracer: Some(tracer), ..self }
+    }
+
+    /// The span of a call; `None` if calls are not traced.
+    fn span(&self, turn: &Turn<'_>, config: &Config, session: &str) -> Option<CallSpan> {
+        let format = turn.call.format;
+        self.tracer.as_ref()?.call(&Asking {
+            session,
+            headers: turn.call.headers,
+            format,
+            client: turn.client.name(),
+            model: &turn.model,
+            mode: name_of(turn.mode),
+            stream: turn.received.stream() || turn.call.stream_in_path,
+            server: config.upstream(format).map(|upstream| upstream.base_url.as_str()),
+            at_ms: turn.call.at_ms,
+        })
     }
 
     fn settings(&self) -> Arc<Settings> {
@@ -178,13 +203,17 @@ impl Steering {
     fn steer(&self, turn: &Turn<'_>, settings: &Settings) -> Result<Plan, WireError> {
         let (key, shared) = self.session_of(turn, &settings.policy);
         let (id, at_ms) = (key.id(), turn.call.at_ms);
-        let tell = |entry: &Entry| self.recorder.record(&id, at_ms, entry);
         let mut session = lock(&shared);
         if let Some(resumed) = session.hold() {
-            tell(&Entry::Held);
+            self.recorder.record(&id, at_ms, &Entry::Held);
             let headers = announce(&id, turn.mode, None);
             return Ok(Plan { act: Act::Hold(Box::pin(resumed)), headers, watch: None });
         }
+        let mut span = self.span(turn, &settings.config, &id);
+        let mut tell = |entry: &Entry| {
+            span.iter_mut().for_each(|span| span.note(at_ms, entry));
+            self.recorder.record(&id, at_ms, entry);
+        };
         let memory = &session.memory;
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
         tell(&Entry::Asked { items: turn.chain.len(), resent });
@@ -196,14 +225,14 @@ impl Steering {
         }
         let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
         let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
-        let mut said = if resent { Vec::new() } else { said(&mut session, &turn.chain, acted) };
+        let mut said = said(&mut session, &turn.chain, acted.filter(|_| !resent));
         // Work that has begun is brought to an answer; a task that begins is not ended unheard.
         let soft = turn.call.ticket.and_then(|ticket| ticket.soft());
         if let Some(why) = soft.filter(|_| governs && !resent && decision.is_some()) {
             said.extend(session.wind_up(&turn.chain, why));
         }
         let course = session.steer(acted, &turn.chain, resent);
-        said.iter().for_each(&tell);
+        said.iter().for_each(&mut tell);
         tell(&Entry::Steered { course: course.clone() });
         let headers = announce(&id, turn.mode, decision.as_ref());
         let ending = match course {
@@ -247,6 +276,7 @@ impl Steering {
             prices: settings.config.prices.clone(),
             model: turn.model.to_string(),
             ticket: turn.call.ticket.cloned(),
+            span,
         });
         Ok(Plan { act, headers, watch: Some(Box::new(follow)) })
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use steersman_gateway::budget::{Budget, Budgets};
+use steersman_gateway::config::Otlp;
 use steersman_gateway::prices::Price;
 use steersman_gateway::{
     Config, Fail, Fallback, Keys, Limits, Mode, Rule, Upstream, schema, schema_text,
@@ -70,12 +71,21 @@ fn upstreams() -> Vec<Upstream> {
     ]
 }
 
+fn otlp() -> Otlp {
+    Otlp {
+        endpoint: "http://localhost:4318/v1/traces".to_owned(),
+        headers_env: Some("OTLP_HEADERS".to_owned()),
+        service_name: "gw".to_owned(),
+    }
+}
+
 #[test]
 fn everything_can_be_set() {
     let text = "\
 listen: 0.0.0.0:9000
 admin_token_env: ADMIN
 keys: required
+otlp: {endpoint: 'http://localhost:4318/v1/traces', headers_env: OTLP_HEADERS, service_name: gw}
 upstreams:
   - {name: local, base_url: 'http://localhost:8080/v1/', formats: [openai_chat, openai_responses]}
   - {base_url: 'https://a.example', formats: [anthropic], key_env: A_KEY}
@@ -141,13 +151,14 @@ state_dir: state
         shutdown_grace: Duration::ZERO,
         state_dir: Some("state".into()),
         admin_token_env: some("ADMIN"),
+        otlp: Some(otlp()),
     };
     assert_eq!(parse(text).unwrap(), expected);
 }
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let cases: [(&str, &[&str]); 18] = [
+    let cases: [(&str, &[&str]); 21] = [
         ("listn: x", &["gateway.yaml:1:1: error: listn:", "listen"]),
         ("mode: on", &["gateway.yaml:1:7: error: mode:", "govern", "shadow", "off"]),
         ("listen: [1]", &["gateway.yaml:1:9: error: listen:"]),
@@ -190,6 +201,12 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "upstreams:\n  - base_url: http://u:pass@x",
             &["gateway.yaml:2:15: error: upstreams[0].base_url:", "user name"],
+        ),
+        ("otlp: {}", &["otlp", "endpoint"]),
+        ("otlp: {endpoint: localhost}", &["gateway.yaml:1:18: error: otlp.endpoint:"]),
+        (
+            "otlp: {endpoint: http://a, service_name: ''}",
+            &["gateway.yaml:1:42: error: otlp.service_name:", "1 to 100 bytes"],
         ),
     ];
     for (text, expected) in cases {

@@ -10,10 +10,12 @@ use steersman_gateway::budget::Ledger;
 use steersman_gateway::figures::{Counted, Figures, Timed};
 use steersman_gateway::journal::Journal;
 use steersman_gateway::keys::Ring;
+use steersman_gateway::otlp::Tracer;
 use steersman_gateway::record::SharedRecorder;
 use steersman_gateway::steering::{Clock, Steering};
 use steersman_gateway::{Config, Governor};
 use steersman_store::{Accounts, Store};
+use steersman_upstream::{Client, Options};
 
 use crate::run::{Place, StoreArgs};
 
@@ -28,13 +30,14 @@ pub(super) struct Keeping {
     /// How much of it.
     pub(super) ledger: Arc<Ledger>,
     journal: Arc<Journal>,
+    tracer: Option<Arc<Tracer>>,
 }
 
 impl Keeping {
     /// Opens the store and takes up what was kept in it. Needs a tokio runtime.
     ///
     /// # Errors
-    /// The store cannot be used; the sentence says why.
+    /// The store cannot be used, or a variable for traces is not set; the sentence says why.
     pub(super) async fn begin(
         config: &Config,
         policy: Policy,
@@ -57,7 +60,18 @@ impl Keeping {
             Arc::new(Counted::new(Arc::clone(&figures), Arc::clone(&journal)));
         // Also where no call is read: the configuration may be another after a SIGHUP.
         let steering = Steering::new(config.clone(), policy, recorder, Arc::clone(&clock));
-        let steering = Arc::new(steering);
+        let tracer = match &config.otlp {
+            None => None,
+            Some(settings) => {
+                let client = Client::new(&Options::from_env()).map_err(|it| it.to_string())?;
+                let (clock, figures) = (Arc::clone(&clock), Arc::clone(&figures));
+                Some(Tracer::begin(settings, client, clock, figures, &variable)?)
+            }
+        };
+        let steering = Arc::new(match &tracer {
+            None => steering,
+            Some(tracer) => steering.with_tracer(Arc::clone(tracer)),
+        });
         let governor: Arc<dyn Governor> = Arc::clone(&steering) as Arc<dyn Governor>;
         let token = config.admin_token_env.as_deref().and_then(variable);
         let token = token.map(|token| token.trim().to_owned());
@@ -69,13 +83,18 @@ impl Keeping {
             access: Access::new(config.listen.ip(), token),
             clock,
         });
-        Ok(Self { governor: Arc::new(Timed::new(figures, governor)), api, ring, ledger, journal })
+        let governor = Arc::new(Timed::new(figures, governor));
+        Ok(Self { governor, api, ring, ledger, journal, tracer })
     }
 
-    /// Writes what is not written yet. Takes as long as the disk does.
+    /// Sends and writes what is not yet. Takes as long as the disk does, and up to five seconds more
+    /// for traces.
     ///
     /// Gives how many entries were lost since the start.
     pub(super) async fn end(self) -> u64 {
+        if let Some(tracer) = &self.tracer {
+            tracer.close().await;
+        }
         self.journal.close().await;
         if !self.ledger.close().await {
             let why = "what was used last under keys could not be written: it will not count";

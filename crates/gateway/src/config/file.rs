@@ -47,6 +47,23 @@ pub(super) struct GatewayFile {
     pub(super) state_dir: Option<String>,
     /// Name of the environment variable that holds the admin token. Default: no token.
     pub(super) admin_token_env: Option<String>,
+    /// Where traces of model calls go. Default: nowhere.
+    pub(super) otlp: Option<OtlpFile>,
+}
+
+/// Where traces of model calls go, by OTLP over HTTP.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OtlpFile {
+    /// The collector's address; `/v1/traces` is put behind it if it does not end so.
+    pub(super) endpoint: String,
+    /// Name of the environment variable with headers for the collector: `name=value`, with commas
+    /// between them. Default: no headers.
+    #[serde(default)]
+    pub(super) headers_env: Option<String>,
+    /// The name of the gateway in traces. Default `steersman`.
+    #[serde(default)]
+    pub(super) service_name: Option<String>,
 }
 
 /// A model server.

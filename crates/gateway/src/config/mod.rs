@@ -18,7 +18,7 @@ use steersman_upstream::Endpoint;
 use steersman_wire::Format;
 
 pub use file::{Fail, Fallback, Keys, Mode, Rule};
-use file::{GatewayFile, LimitsFile, UpstreamFile};
+use file::{GatewayFile, LimitsFile, OtlpFile, UpstreamFile};
 
 use crate::budget::Budgets;
 use crate::prices::Prices;
@@ -74,7 +74,32 @@ pub struct Config {
     pub state_dir: Option<PathBuf>,
     /// The environment variable that holds the admin token; `None`: there is no token.
     pub admin_token_env: Option<String>,
+    /// Where traces of model calls go; `None`: nowhere.
+    pub otlp: Option<Otlp>,
 }
+
+/// Where traces of model calls go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Otlp {
+    /// The collector's address, without a slash at its end.
+    pub endpoint: String,
+    /// The environment variable with headers for the collector; `None`: no headers.
+    pub headers_env: Option<String>,
+    /// The name of the gateway in traces. Default `steersman`; at most 100 bytes.
+    pub service_name: String,
+}
+
+impl Otlp {
+    /// Where spans are sent to.
+    #[must_use]
+    pub fn traces_url(&self) -> String {
+        let endpoint = self.endpoint.strip_suffix(TRACES).unwrap_or(&self.endpoint);
+        format!("{endpoint}{TRACES}")
+    }
+}
+
+/// The collector's path for traces.
+const TRACES: &str = "/v1/traces";
 
 /// A model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,6 +185,7 @@ impl Default for Config {
             shutdown_grace: Duration::from_secs(30),
             state_dir: None,
             admin_token_env: None,
+            otlp: None,
         }
     }
 }
@@ -328,6 +354,7 @@ impl Check<'_> {
             shutdown_grace: grace.unwrap_or(default.shutdown_grace),
             state_dir: file.state_dir.as_ref().map(PathBuf::from),
             admin_token_env: file.admin_token_env.clone(),
+            otlp: file.otlp.as_ref().map(|otlp| self.otlp(otlp)),
         };
         if let Err(what) = config.check_listen() {
             self.wrong(&["listen"], what);
@@ -386,6 +413,24 @@ impl Check<'_> {
                  capital letters, digits and `_`; a key itself does not belong into this file"
             );
             self.findings.push(Finding::of_file(text.name(), what));
+        }
+    }
+
+    fn otlp(&mut self, file: &OtlpFile) -> Otlp {
+        if let Err(error) = Endpoint::new(Format::OpenAiChat, &file.endpoint) {
+            self.wrong(&["otlp", "endpoint"], error.to_string());
+        }
+        if let Some(name) = &file.headers_env {
+            self.variable(&["otlp", "headers_env"], name);
+        }
+        let name = file.service_name.as_deref().unwrap_or("steersman").trim();
+        if !(1..=100).contains(&name.len()) {
+            self.wrong(&["otlp", "service_name"], "not allowed: 1 to 100 bytes");
+        }
+        Otlp {
+            endpoint: file.endpoint.trim().trim_end_matches('/').to_owned(),
+            headers_env: file.headers_env.clone(),
+            service_name: name.to_owned(),
         }
     }
 

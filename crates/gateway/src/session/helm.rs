@@ -83,6 +83,7 @@ impl Session {
             // A person's word begins anew what was ended, here as in the conversation.
             self.memory.forced = None;
             self.memory.stopped = None;
+            self.memory.last = None;
             self.memory.asked_on = 0;
             self.engine.handle(at, &Event::UserSpoke(UserMessage { text: GO_ON.into() }));
         }

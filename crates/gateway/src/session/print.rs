@@ -9,13 +9,16 @@ use twox_hash::XxHash3_64;
 /// What a reply is recognised by in a later request, although the client writes it anew.
 ///
 /// Ids of calls are the server's, and no two replies share them; where a format or a client has
-/// none, names and arguments have to do, and without calls the text.
+/// none, names, arguments and words have to do. Words alone may differ: some clients leave them out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Print {
     /// Hash of the ids of the calls; 0 without calls.
     ids: u64,
     /// Hash of the calls' names and arguments, or of the text.
     content: u64,
+    /// Hash of the text's words; 0 without text, or if it was stored before this was.
+    #[serde(default)]
+    words: u64,
 }
 
 impl Print {
@@ -31,11 +34,11 @@ impl Print {
             call.name.hash(&mut content);
             arguments(&call.arguments).hash(&mut content);
         }
+        let words = words(&message.text());
         if calls == 0 {
-            let text = message.text();
-            text.split_whitespace().for_each(|word| word.hash(&mut content));
+            return Self { ids: 0, content: words, words };
         }
-        Self { ids: if calls == 0 { 0 } else { ids.finish() }, content: content.finish() }
+        Self { ids: ids.finish(), content: content.finish(), words }
     }
 
     /// Whether it is surely the same reply: two runs of one task do not share it.
@@ -44,11 +47,28 @@ impl Print {
         self.ids != 0 && self.ids == other.ids
     }
 
+    /// Whether it says and calls the same.
+    #[must_use]
+    pub const fn is_alike(self, other: Self) -> bool {
+        self.content == other.content && self.words == other.words
+    }
+
     /// Whether it may be the same reply.
     #[must_use]
     pub const fn may_be(self, other: Self) -> bool {
         self.is_certainly(other) || self.content == other.content
     }
+}
+
+/// The hash of a text, however it is spaced; 0 for none.
+fn words(text: &str) -> u64 {
+    let mut hash = XxHash3_64::default();
+    let mut is_none = true;
+    for word in text.split_whitespace() {
+        is_none = false;
+        word.hash(&mut hash);
+    }
+    if is_none { 0 } else { hash.finish() }
 }
 
 /// Arguments in one spelling: clients write objects anew, with spaces and an order of their own.
@@ -82,5 +102,14 @@ mod tests {
         assert!(text.may_be(Print::of(&Message::assistant(" All  done.\n"))));
         assert!(!text.is_certainly(Print::of(&Message::assistant("All done."))));
         assert!(!text.may_be(Print::of(&Message::assistant("Not done."))));
+
+        let said = |words: &str| {
+            let mut message = call("c3", "{}");
+            message.parts.insert(0, Part::Text(words.into()));
+            Print::of(&message)
+        };
+        assert!(said("I look.").is_alike(said("I  look.\n")));
+        let other = said("I read.");
+        assert!(!said("I look.").is_alike(other) && said("I look.").may_be(other));
     }
 }

@@ -301,9 +301,11 @@ async fn lengths_are_kept_if_bytes_are() {
         let (url, _server) =
             crate::support::one_answer(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").await;
         let script = Script { keeps_length, ..Script::default() };
-        let (gateway, _) = watching(config(&url), script).await;
+        let (gateway, told) = watching(config(&url), script).await;
         let got = post(&format!("{}/v1/messages", gateway.url()), &[], "{}").await;
         assert_eq!((got.header("content-length"), got.text().as_str()), (expected, "hello"));
+        // Nobody takes more of an answer than its length says, and yet its end is told.
+        assert_eq!(*told.borrow(), ["head 200", "pushed", "end Whole"]);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Whose turn a request is.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use steersman_engine::Action;
 use steersman_gateway::record::Entry;
-use steersman_wire::{Format, Message};
+use steersman_wire::{Format, Message, Part};
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
 
@@ -26,6 +27,39 @@ fn runs_of_one_task_are_told_apart() {
         let expected = if format == Format::Gemini { 1..=3 } else { 3..=3 };
         let opened = kept.sessions().len();
         assert!(expected.contains(&opened), "{format:?}: {opened} sessions");
+    }
+}
+
+#[test]
+fn runs_of_one_task_are_told_apart_by_what_their_models_say() {
+    for (format, stream) in Format::ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let steering = steering(GOVERN, &Arc::new(Kept::default()));
+        let mut clients = ["a", "b", "c"].map(|name| Client::new(format, stream, name));
+        // No id tells whose a call is: Gemini's server sends none.
+        clients.iter_mut().for_each(|client| client.renames = true);
+        let mut sessions = [const { BTreeSet::new() }; 3];
+        for turn in 0..4 {
+            // All are asked before any is answered.
+            let asked = clients.each_mut().map(|client| match client.ask(&steering) {
+                Sent::Forwarded { headers, watch, .. } => (headers, watch),
+                _ => panic!("not forwarded"),
+            });
+            for (at, (headers, watch)) in asked.into_iter().enumerate() {
+                sessions[at].insert(headers["x-steersman-session"].clone());
+                // The calls are the same in every run, and so are the words later on.
+                let mut reply = call("read", &format!(r#"{{"path":"{turn}"}}"#));
+                if turn == 0 {
+                    let text = format!("I am {}.", clients[at].name);
+                    reply.parts.insert(0, Part::Text(text));
+                }
+                let served = clients[at].served(&reply);
+                let answer = clients[at].read(&deliver(watch, &served, 50).0);
+                clients[at].take(&answer, "same");
+            }
+        }
+        let all: BTreeSet<&String> = sessions.iter().flatten().collect();
+        let each = sessions.each_ref().map(BTreeSet::len);
+        assert_eq!((each, all.len()), ([1; 3], 3), "{format:?} {stream}: {sessions:?}");
     }
 }
 

@@ -14,3 +14,4 @@ mod prices;
 mod rescue;
 mod restart;
 mod sim;
+mod traces;

@@ -175,9 +175,12 @@ impl Walk<'_> {
             return Some(self.value(Place::Value, depth));
         }
         let responses = self.format == Format::OpenAiResponses;
+        let gemini = self.format == Format::Gemini;
         let changing = match key {
             "cache_control" => true,
             "id" | "status" => responses && place == Place::Item,
+            // Gemini CLI drops them all when it takes an answer back.
+            "thoughtSignature" => gemini && place == Place::Block,
             _ => false,
         };
         if changing || self.rest().starts_with("null") {
@@ -187,6 +190,7 @@ impl Walk<'_> {
         match key {
             "content" => Some(self.content(depth)),
             "output" if responses => Some(self.content(depth)),
+            "parts" if gemini => Some(self.content(depth)),
             "type" if responses => match (place, self.skip()) {
                 // A message may leave its type out.
                 (Place::Item, "\"message\"") => None,

@@ -272,8 +272,8 @@ impl<'a> Received<'a> {
 
     /// A hash of the item at `at` that no change of spelling changes: order of keys, white space,
     /// escapes, a text against the one block that says it, `cache_control`, fields that are null,
-    /// and the ids and states of items of Responses. It stays the same from version to version.
-    /// Zero if there is no such item.
+    /// signatures of Gemini's thoughts, and the ids and states of items of Responses. It stays the
+    /// same from version to version. Zero if there is no such item.
     #[must_use]
     pub fn item_hash(&self, at: usize) -> u64 {
         let known = self.known.item_hash(at);
