@@ -87,8 +87,8 @@ impl Keeping {
         Ok(Self { governor, api, ring, ledger, journal, tracer })
     }
 
-    /// Sends and writes what is not yet. Takes as long as the disk does, and up to five seconds more
-    /// for traces.
+    /// Sends and writes what is not yet. Takes as long as the disk does, and up to five seconds
+    /// more for traces.
     ///
     /// Gives how many entries were lost since the start.
     pub(super) async fn end(self) -> u64 {

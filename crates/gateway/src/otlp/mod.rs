@@ -3,8 +3,8 @@
 //!
 //! A call is a span, and the calls of a session share a trace, unless the client brings one of its
 //! own along (`traceparent`). What was said is never in it: names, numbers and decisions are. A
-//! request waits for nothing here: a finished span goes into a bounded queue, and what does not fit,
-//! or what the collector does not take, is dropped and counted.
+//! request waits for nothing here: a finished span goes into a bounded queue, and what does not
+//! fit, or what the collector does not take, is dropped and counted.
 
 mod encode;
 mod export;

@@ -9,7 +9,8 @@ use twox_hash::XxHash3_64;
 /// What a reply is recognised by in a later request, although the client writes it anew.
 ///
 /// Ids of calls are the server's, and no two replies share them; where a format or a client has
-/// none, names, arguments and words have to do. Words alone may differ: some clients leave them out.
+/// none, names, arguments and words have to do. Words alone may differ: some clients leave
+/// them out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Print {
     /// Hash of the ids of the calls; 0 without calls.
