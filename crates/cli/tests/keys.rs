@@ -31,6 +31,19 @@ fn shape(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// What programs are told of these keys.
+fn check_json(told: &str) {
+    let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["standing"], "revoked");
+    let budgets = serde_json::json!({
+        "per_day": {"cost_nanodollars": 2_500_000_000_u64, "calls": 7},
+        "in_all": {"tokens": 1000},
+    });
+    assert_eq!(lines[0]["grant"]["budgets"], budgets);
+    assert_eq!(lines[1]["grant"]["models"], serde_json::json!(["claude-*", "small"]));
+    assert_eq!((&lines[2]["key"], &lines[2]["expires_ms"]), (&"alice".into(), &Value::Null));
+}
+
 #[test]
 fn keys_are_made_listed_and_revoked() {
     let folder = scratch("keys-story");
@@ -88,19 +101,7 @@ fn keys_are_made_listed_and_revoked() {
          alice  holds     9999-99-99 99:99:99                       all models",
         "",
     );
-    let lines: Vec<Value> = keys(&folder, &["list", "--json"])
-        .out
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines[0]["standing"], "revoked");
-    let budgets = serde_json::json!({
-        "per_day": {"cost_nanodollars": 2_500_000_000_u64, "calls": 7},
-        "in_all": {"tokens": 1000},
-    });
-    assert_eq!(lines[0]["grant"]["budgets"], budgets);
-    assert_eq!(lines[1]["grant"]["models"], serde_json::json!(["claude-*", "small"]));
-    assert_eq!((&lines[2]["key"], &lines[2]["expires_ms"]), (&"alice".into(), &Value::Null));
+    check_json(&keys(&folder, &["list", "--json"]).out);
     check(
         &["create", "ci"],
         1,

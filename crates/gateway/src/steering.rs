@@ -243,18 +243,7 @@ impl Steering {
             session.memory.in_flight = false;
             return Ok(answer(turn, &session, &ending, headers, &id));
         }
-        let edits = session.edits(&course, &turn.chain, &ending);
-        let act = if edits.is_empty() {
-            Act::Forward
-        } else {
-            // A tool that is not offered by its name cannot be demanded.
-            let edited = turn.received.edited(&edits).or_else(|_| {
-                let plain = session.edits(&course, &turn.chain, &Ending::Text);
-                turn.received.edited(&plain)
-            });
-            Act::ForwardBody(edited?.into())
-        };
-        drop(edits);
+        let act = forwarded(turn, &session, &course, &ending)?;
         drop(session);
         let sent = match &act {
             Act::ForwardBody(body) => body,
@@ -328,6 +317,28 @@ impl Helm for Steering {
     fn open_sessions(&self) -> Option<usize> {
         Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
+}
+
+/// The request as it goes on.
+///
+/// # Errors
+/// It cannot be edited.
+fn forwarded(
+    turn: &Turn<'_>,
+    session: &Session,
+    course: &Course,
+    ending: &Ending,
+) -> Result<Act, WireError> {
+    let edits = session.edits(course, &turn.chain, ending);
+    if edits.is_empty() {
+        return Ok(Act::Forward);
+    }
+    // A tool that is not offered by its name cannot be demanded.
+    let edited = turn.received.edited(&edits).or_else(|_| {
+        let plain = session.edits(course, &turn.chain, &Ending::Text);
+        turn.received.edited(&plain)
+    });
+    Ok(Act::ForwardBody(edited?.into()))
 }
 
 /// Puts in the words of people, and tells what is said with this request for the first time.

@@ -85,7 +85,10 @@ impl ListedModel {
 mod tests {
     use super::*;
 
-    fn check(body: &str, expected: &[(&str, Option<u64>, Option<u64>, Option<u64>)]) {
+    /// A name, its window, its longest reply, and the window it was trained with.
+    type Row<'a> = (&'a str, Option<u64>, Option<u64>, Option<u64>);
+
+    fn check(body: &str, expected: &[Row<'_>]) {
         let found = Format::OpenAiChat.models(body.as_bytes()).unwrap();
         let found: Vec<_> = found
             .iter()
