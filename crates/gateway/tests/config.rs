@@ -79,6 +79,17 @@ fn otlp() -> Otlp {
     }
 }
 
+/// The rules of the same case.
+fn rules() -> Vec<Rule> {
+    let some = |text: &str| Some(text.to_owned());
+    let none =
+        Rule { client: None, agent: None, model: None, key: None, session: None, mode: Mode::Off };
+    vec![
+        Rule { client: some("claude-code"), mode: Mode::Govern, ..none.clone() },
+        Rule { agent: some("a*"), model: some("m*"), key: some("k"), session: some("s"), ..none },
+    ]
+}
+
 #[test]
 fn everything_can_be_set() {
     let text = "\
@@ -107,23 +118,12 @@ shutdown_grace_ms: 0
 state_dir: state
 ";
     let some = |text: &str| Some(text.to_owned());
-    let none =
-        Rule { client: None, agent: None, model: None, key: None, session: None, mode: Mode::Off };
     let expected = Config {
         listen: "0.0.0.0:9000".parse().unwrap(),
         upstreams: upstreams(),
         mode: Mode::Shadow,
         unknown_clients: Mode::Off,
-        rules: vec![
-            Rule { client: some("claude-code"), mode: Mode::Govern, ..none.clone() },
-            Rule {
-                agent: some("a*"),
-                model: some("m*"),
-                key: some("k"),
-                session: some("s"),
-                ..none
-            },
-        ],
+        rules: rules(),
         fallbacks: vec![Fallback { model: "big-*".to_owned(), instead: "a/small:1".to_owned() }],
         policy: some("patient"),
         fail: Fail::Closed,
