@@ -112,17 +112,12 @@ fn body(format: Format, refusal: &Refusal) -> Bytes {
 }
 
 /// What is sent while an answer that has begun is waited for. `None`: nothing may be.
-///
-/// Google's clients take a comment for broken JSON; an empty line is nothing to any of them.
 pub(crate) fn keep_alive(format: Format, content_type: Option<&HeaderValue>) -> Option<Bytes> {
     let kind = content_type?.to_str().ok()?;
     if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
         return None;
     }
-    Some(Bytes::from_static(match format {
-        Format::Gemini => b"\r\n\r\n",
-        _ => b": keep-alive\n\n",
-    }))
+    Some(Bytes::from_static(format.keep_alive()))
 }
 
 /// What `/healthz` and `/readyz` say.

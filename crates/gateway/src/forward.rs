@@ -103,6 +103,7 @@ pub(crate) async fn call(
                 stream_in_path: model.stream,
                 body: &body,
                 key: from.key.as_ref().map_or("", |key| &key.name),
+                grant: from.key.as_ref().and_then(|key| key.grant.as_ref()),
                 ticket: ticket.as_ref(),
                 connection: from.connection,
                 at_ms: now_ms(),

@@ -11,6 +11,7 @@ use steersman_wire::Format;
 
 use crate::Config;
 use crate::budget::Ticket;
+use crate::keys::Grant;
 
 /// What is known of a model call before it is forwarded.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,8 @@ pub struct Call<'a> {
     pub body: &'a Bytes,
     /// The name of the virtual key; empty without one.
     pub key: &'a str,
+    /// What that key allows; `None`: everything.
+    pub grant: Option<&'a Grant>,
     /// What it is charged to; `None`: nobody counts. A watch of the governor's says what an answer
     /// used; without a watch that is read along.
     pub ticket: Option<&'a Arc<Ticket>>,

@@ -258,7 +258,7 @@ impl Steering {
             format: turn.call.format,
             body: turn.call.body.clone(),
             sent: sent.clone(),
-            fallback: settings.config.fallback(&turn.model).filter(|_| governs).map(str::to_owned),
+            fallback: fallback(turn, settings).filter(|_| governs).map(str::to_owned),
             chain: turn.chain.clone(),
             acts: governs,
             begun_ms: at_ms,
@@ -317,6 +317,12 @@ impl Helm for Steering {
     fn open_sessions(&self) -> Option<usize> {
         Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
+}
+
+/// The model to ask where that of the request has no answer, if its key allows it.
+fn fallback<'s>(turn: &Turn<'_>, settings: &'s Settings) -> Option<&'s str> {
+    let allows = |model: &&str| turn.call.grant.is_none_or(|grant| grant.fits(model));
+    settings.config.fallback(&turn.model).filter(allows)
 }
 
 /// The request as it goes on.

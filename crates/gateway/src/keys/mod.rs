@@ -46,6 +46,15 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
+impl Grant {
+    /// Whether a model may be asked for.
+    pub(crate) fn fits(&self, model: &str) -> bool {
+        // In a path `a/../b` is `b`.
+        let is_allowed = || self.models.iter().any(|glob| glob_matches(glob, model));
+        self.models.is_empty() || (!model.contains("..") && is_allowed())
+    }
+}
+
 /// A key that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -81,7 +90,8 @@ impl Key {
         body: &[u8],
         in_path: Option<&str>,
     ) -> Result<(), String> {
-        let Some(Grant { models: allowed, .. }) = &self.grant else { return Ok(()) };
+        let Some(grant) = &self.grant else { return Ok(()) };
+        let allowed = &grant.models;
         if allowed.is_empty() {
             return Ok(());
         }
@@ -92,11 +102,7 @@ impl Key {
                 format!("the model that the key `{name}` asks for is not clear: {why}")
             })?,
         };
-        // In a path `a/../b` is `b`.
-        let fits = |model: &String| {
-            !model.contains("..") && allowed.iter().any(|glob| glob_matches(glob, model))
-        };
-        match asked.iter().find(|model| !fits(model)) {
+        match asked.iter().find(|model| !grant.fits(model)) {
             None => Ok(()),
             Some(model) => Err(format!(
                 "the key `{name}` is not for the model `{}`; allowed: {}",

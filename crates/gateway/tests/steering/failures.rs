@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
+use steersman_gateway::keys::Grant;
 use steersman_wire::Format;
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
@@ -83,4 +84,22 @@ fn another_model_is_asked() {
     check(&format!("mode: shadow\n{FALLBACK}"), &[(529, None)], &[None], None);
     let elsewhere = "fallbacks: [{model: other, use: spare}]\n";
     check(&format!("{GOVERN}{elsewhere}"), &[(529, None)], &[Some(30_000)], None);
+}
+
+#[test]
+fn another_model_is_asked_only_if_the_key_allows_it() {
+    let config = format!("{GOVERN}{FALLBACK}");
+    for (models, expected) in
+        [(vec![], true), (vec!["some-*"], false), (vec!["some-*", "sp*"], true)]
+    {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(&config, &kept);
+        let mut client = Client::new(Format::Anthropic, false, "a");
+        let models = models.into_iter().map(str::to_owned).collect();
+        client.grant = Some(Grant { models, ..Grant::default() });
+        let Sent::Forwarded { watch, .. } = client.ask(&steering) else { panic!("answered") };
+        let mut watch = watch.unwrap();
+        let wait = watch.retry(Some(StatusCode::SERVICE_UNAVAILABLE), &HeaderMap::new(), b"{}");
+        assert_eq!((wait.is_none(), watch.fall_back().is_some()), (expected, expected));
+    }
 }

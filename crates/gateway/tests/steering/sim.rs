@@ -10,6 +10,7 @@ use serde_json::Value;
 use steersman_engine::{Decision, Policy, StopReason};
 use steersman_gateway::budget::Ticket;
 use steersman_gateway::config::Config;
+use steersman_gateway::keys::Grant;
 use steersman_gateway::record::{Entry, Recorder, Standing};
 use steersman_gateway::seam::{Act, Call, EndOfAnswer, Governor, Next, Plan, Watch};
 use steersman_gateway::session::Snapshot;
@@ -125,6 +126,8 @@ pub(crate) struct Client {
     pub(crate) name: String,
     /// The name of its virtual key; empty without one.
     pub(crate) key: String,
+    /// What that key allows; `None`: everything.
+    pub(crate) grant: Option<Grant>,
     /// What its calls are charged to.
     pub(crate) ticket: Option<Arc<Ticket>>,
     replies: u32,
@@ -148,6 +151,7 @@ impl Client {
             renames: false,
             name: name.to_owned(),
             key: String::new(),
+            grant: None,
             ticket: None,
             replies: 0,
         }
@@ -205,6 +209,7 @@ impl Client {
             stream_in_path: in_path && self.stream,
             body: &self.body(),
             key: &self.key,
+            grant: self.grant.as_ref(),
             ticket: self.ticket.as_ref(),
             connection: 1,
             at_ms: self.at_ms,
