@@ -5,15 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::fault::fault;
 use super::rows::Answer;
 use super::{Options, layout};
 use crate::{FileFault, StoreError};
-
-/// Reads that may wait at a time; further callers wait for a place.
-const WAITING: usize = 64;
 
 type Read = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -24,7 +21,6 @@ pub(super) struct Readers {
     /// `None` only while the pool is being dropped.
     queue: Option<mpsc::Sender<Read>>,
     threads: Vec<JoinHandle<()>>,
-    places: Arc<Semaphore>,
 }
 
 impl Readers {
@@ -51,22 +47,22 @@ impl Readers {
             threads.push(thread);
         }
         let (busy_timeout_ms, queue) = (options.busy_timeout_ms, Some(queue));
-        let places = Arc::new(Semaphore::new(WAITING));
-        Ok(Self { path, busy_timeout_ms, queue, threads, places })
+        Ok(Self { path, busy_timeout_ms, queue, threads })
     }
 
+    /// A read is in the queue as soon as it is asked for, so that nothing but these threads is
+    /// needed for its answer: a caller may block on it although other callers wait on the same
+    /// thread. What waits is bounded by the callers, who are there anyway.
+    ///
     /// # Errors
     /// What the reading comes to, or what is wrong with the file.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Answer<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let place =
-            Arc::clone(&self.places).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
         let job: Read = Box::new(move |connection| {
             let answer = read(connection);
-            drop(place);
             // Whoever asked may have left.
             let _ = reply.send(answer);
         });

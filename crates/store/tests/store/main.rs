@@ -6,5 +6,6 @@ mod accounts;
 mod conformance;
 mod faults;
 mod properties;
+mod reads;
 mod stage;
 mod transfer;
