@@ -148,9 +148,6 @@ impl Prefixes {
     pub fn remember(&self, received: &Received<'_>, hashes: &Hashes) {
         let Some((mark, prefix)) = self.prefix_of(received, hashes) else { return };
         let before = received.known.prefix.as_ref().map(|(mark, _)| *mark);
-        if before == Some(mark) && received.known.has_same_tail {
-            return;
-        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // The conversation has moved on.
         if let Some(before) = before.filter(|before| *before != mark) {
@@ -159,6 +156,7 @@ impl Prefixes {
         known.put(mark, Arc::new(prefix));
     }
 
+    /// What is to be remembered; `None` if there is nothing, or if it is known as it is.
     fn prefix_of(&self, received: &Received<'_>, hashes: &Hashes) -> Option<(Mark, Prefix)> {
         let Received { format, body, scanned, known } = received;
         let at = scanned.behind.filter(|_| !scanned.is_twice && scanned.whole.is_none())?;
@@ -168,7 +166,11 @@ impl Prefixes {
         let fits = |item: &Span| item.range().end <= blocks * BLOCK;
         let count = scanned.items[..most].partition_point(fits);
         let last = *scanned.items.get(count.checked_sub(1)?)?;
-        let hash = *known.marks.get(blocks.checked_sub(1)?)?;
+        let mark = Mark { format: *format, hash: *known.marks.get(blocks.checked_sub(1)?)? };
+        let same = known.prefix.as_ref().filter(|_| known.has_same_tail);
+        if same.is_some_and(|(before, _)| *before == mark) {
+            return None;
+        }
         let first = scanned.items.first()?.range().start;
         let part = |own: &dyn Fn(usize) -> bool| {
             scanned.fields.map(|span| span.filter(|span| own(span.range().start)))
@@ -176,7 +178,6 @@ impl Prefixes {
         // Tools among the first items belong to the prelude; where they end, it does.
         let ends = !walk::says(last.of(body), "type", "additional_tools");
         let rest = body.get(at..)?;
-        let same = known.prefix.as_ref().filter(|_| known.has_same_tail);
         let prelude = Prelude { hash: hashes.prelude, has_tools: received.has_tools() };
         let tail = Tail {
             hash: same.map_or_else(|| self.hash(rest), |(_, before)| before.tail.hash),
@@ -185,7 +186,6 @@ impl Prefixes {
             fields: part(&|start| start >= at),
             prelude: ends.then_some(prelude),
         };
-        let mark = Mark { format: *format, hash };
         let prefix = Prefix {
             items: scanned.items[..count].to_vec(),
             hashes: hashes.items.get(..count)?.to_vec(),
