@@ -52,9 +52,27 @@ fn shipped(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
             command.env(name, value);
         }
     }
+    // A user may have it anywhere, also where commands may not write otherwise.
+    command.env("CARGO_TARGET_DIR", folder.join("built"));
     let output = command.args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_check_that_fails_before_any_test_says_why() {
+    let folder = scratch("run-check-words");
+    let script = fs::read_to_string(rehearsal("sorted-words")).unwrap();
+    assert!(script.contains("check: "), "{script}");
+    let broken = |line: &str| match line.starts_with("check: ") {
+        true => "check: \"echo no tool chain is installed; exit 1\"".to_owned(),
+        false => line.to_owned(),
+    };
+    let script: Vec<String> = script.lines().map(broken).collect();
+    fs::write(folder.join("script.yaml"), script.join("\n")).unwrap();
+    let args = ["--rehearsal", "script.yaml", "--state", "state", "--plain"];
+    let done = run_in(&folder, "run", &args);
+    assert!(done.out.contains("check fails: no tool chain is installed"), "{}", done.out);
 }
 
 /// Checks lines of `--json` against the schema, and gives the kinds of entries that were seen.
