@@ -1,0 +1,253 @@
+// What the page knows of the fleet and how its lines to the gateway are. The only module that
+// joins the pure states with the network.
+
+import { batch, computed, signal } from '@preact/signals';
+import { ApiError, api, socketProtocols, socketUrl, type Query } from './client';
+import { Feed, type FeedSeams, type FeedStatus, type FeedTells, type Line } from './feed';
+import { emptyFleet, foldBatch, foldLines, foldPast, type Row } from './state/fleet';
+import { choose } from './state/choice';
+import { preferences } from './preferences';
+
+/** Sessions of a page of the list, and how many are read at most when the page is opened. */
+const PAGE = 500;
+const MAX_LISTED = 10_000;
+/** Entries that are read of a session for its last scores. */
+const PAST_ENTRIES = 120;
+/** Rows that are read deeper at the same time, and how many wait for it. */
+const MAX_DEEP = 3;
+const MAX_DEEP_WAITING = 60;
+/** How often rows are sorted anew while things happen, and lists put right. Milliseconds. */
+const SORT_EVERY_MS = 1_000;
+const REFRESH_EVERY_MS = 3_000;
+/** Entries this much older than the last one are asked for again after a break. Milliseconds. */
+const MARGIN_MS = 5_000;
+/** How often a gateway that cannot be asked for the list is asked again. Milliseconds. */
+const RELIST_MS = 2_000;
+
+export type Listing = 'loading' | 'ready' | 'failed' | 'locked';
+
+const fleet = emptyFleet();
+/** Counts up with every change of the fleet. */
+export const version = signal(0);
+/** Counts up when rows have to be put into order again. */
+const order = signal(0);
+export const listing = signal<Listing>('loading');
+export const listingError = signal('');
+export const feedStatus = signal<FeedStatus>('idle');
+export const retryMs = signal<number | null>(null);
+export const nowMs = signal(Date.now());
+/** Whether the fleet has more sessions than were read. */
+export const isCut = signal(false);
+
+export const chosenRows = computed<string[]>(() => {
+  void order.value;
+  return choose(fleet.rows.values(), preferences.value.choice, Date.now()).map(
+    (row) => row.session,
+  );
+});
+
+export function rowOf(session: string): Row | undefined {
+  return fleet.rows.get(session);
+}
+
+export function allRows(): Iterable<Row> {
+  return fleet.rows.values();
+}
+
+export function fleetSize(): number {
+  return fleet.rows.size;
+}
+
+export function takenEntries(): number {
+  return fleet.taken;
+}
+
+let sortTimer: number | null = null;
+
+function changed(): void {
+  version.value += 1;
+  if (sortTimer !== null) return;
+  sortTimer = window.setTimeout(() => {
+    sortTimer = null;
+    order.value += 1;
+  }, SORT_EVERY_MS);
+}
+
+/** Opens a WebSocket as a line. */
+export function openLine(query: Query): Line {
+  const protocols = socketProtocols();
+  const socket = new WebSocket(socketUrl(query), protocols);
+  const line: Line = { onmessage: null, onclose: null, close: () => socket.close() };
+  socket.onmessage = (message: MessageEvent<unknown>) => line.onmessage?.({ data: message.data });
+  socket.onclose = (closed) => line.onclose?.({ code: closed.code });
+  return line;
+}
+
+async function isRefused(): Promise<boolean> {
+  try {
+    await api.sessions({ limit: 1 });
+    return false;
+  } catch (error) {
+    return error instanceof ApiError && error.status === 401;
+  }
+}
+
+/** A picture's time where the page is shown; hidden pages get none. */
+function soon(call: () => void): void {
+  if (document.hidden) window.setTimeout(call, 250);
+  else requestAnimationFrame(call);
+}
+
+function later(call: () => void, ms: number): () => void {
+  const timer = window.setTimeout(call, ms);
+  return () => window.clearTimeout(timer);
+}
+
+export function makeFeed(query: () => Query, tells: FeedTells): Feed {
+  const seams: FeedSeams = {
+    connect: () => openLine(query()),
+    isRefused,
+    soon,
+    later,
+    random: Math.random,
+  };
+  return new Feed(seams, tells);
+}
+
+const feed = makeFeed(() => ({ since_ms: Math.max(0, fleet.lastMs - MARGIN_MS) }), {
+  events(events) {
+    foldBatch(fleet, events);
+    needsRefresh = true;
+    changed();
+  },
+  status(status, wait) {
+    batch(() => {
+      feedStatus.value = status;
+      retryMs.value = wait;
+      if (status === 'refused') listing.value = 'locked';
+    });
+  },
+  joined(again) {
+    // Sessions may have been deleted or changed while nobody told of them.
+    if (again) needsRefresh = true;
+  },
+});
+
+let needsRefresh = false;
+let isRefreshing = false;
+
+/** Puts the rows right that changed: one request for the latest, however many they are. */
+async function refresh(): Promise<void> {
+  if (!needsRefresh || isRefreshing || listing.value !== 'ready' || document.hidden) return;
+  isRefreshing = true;
+  needsRefresh = false;
+  try {
+    const { sessions } = await api.sessions({ limit: 100 });
+    foldLines(fleet, sessions);
+    const left = [...fleet.stale].slice(0, 20);
+    for (const id of left) {
+      fleet.stale.delete(id);
+      await api.session(id).then(
+        (detail) => foldLines(fleet, [detail]),
+        () => undefined,
+      );
+    }
+    changed();
+  } catch {
+    needsRefresh = true;
+  } finally {
+    isRefreshing = false;
+  }
+}
+
+/** Reads the list. The first page is shown as soon as it is there. */
+async function readList(): Promise<void> {
+  let cursor: string | null = null;
+  let read = 0;
+  do {
+    const page: Awaited<ReturnType<typeof api.sessions>> = await api.sessions({
+      limit: PAGE,
+      cursor,
+    });
+    foldLines(fleet, page.sessions);
+    read += page.sessions.length;
+    cursor = page.next;
+    batch(() => {
+      listing.value = 'ready';
+      version.value += 1;
+      order.value += 1;
+    });
+    feed.open();
+  } while (cursor !== null && read < MAX_LISTED);
+  isCut.value = cursor !== null;
+}
+
+export async function begin(): Promise<void> {
+  listing.value = 'loading';
+  try {
+    await readList();
+  } catch (error) {
+    const locked = error instanceof ApiError && error.status === 401;
+    batch(() => {
+      listing.value = locked ? 'locked' : 'failed';
+      listingError.value = error instanceof Error ? error.message : String(error);
+    });
+    if (!locked) window.setTimeout(() => void begin(), RELIST_MS);
+  }
+}
+
+/** With a token, or another one, everything begins again. */
+export function beginAgain(): void {
+  feed.close();
+  void begin();
+}
+
+export function retryNow(): void {
+  feed.retryNow();
+}
+
+const deepWaiting: string[] = [];
+let deepRunning = 0;
+
+/** Reads the last entries of a session that is looked at, once. */
+export function deepen(session: string): void {
+  const row = fleet.rows.get(session);
+  if (row === undefined || row.isDeep || deepWaiting.includes(session)) return;
+  deepWaiting.push(session);
+  // What was scrolled past is not read.
+  if (deepWaiting.length > MAX_DEEP_WAITING) deepWaiting.shift();
+  void readDeep();
+}
+
+async function readDeep(): Promise<void> {
+  if (deepRunning >= MAX_DEEP) return;
+  const session = deepWaiting.pop();
+  const row = session === undefined ? undefined : fleet.rows.get(session);
+  if (session === undefined || row === undefined || row.isDeep) return;
+  deepRunning += 1;
+  try {
+    const after = Math.max(0, row.seq - PAST_ENTRIES);
+    const { entries } = await api.entries(session, after, PAST_ENTRIES);
+    const events = entries.map((line) => ({ type: 'entry' as const, session, ...line }));
+    foldPast(fleet, session, events);
+  } catch {
+    foldPast(fleet, session, []);
+  } finally {
+    deepRunning -= 1;
+    changed();
+    void readDeep();
+  }
+}
+
+export function watchTime(): void {
+  window.setInterval(() => {
+    if (!document.hidden) nowMs.value = Date.now();
+  }, 1_000);
+  window.setInterval(() => void refresh(), REFRESH_EVERY_MS);
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return;
+    nowMs.value = Date.now();
+    feed.retryNow();
+  });
+  window.addEventListener('online', () => feed.retryNow());
+}

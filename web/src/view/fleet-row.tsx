@@ -1,0 +1,133 @@
+// One session in the fleet.
+
+import { useEffect } from 'preact/hooks';
+import { deepen, nowMs, rowOf, version } from '../live';
+import { money, short, span, words } from '../format';
+import { hrefOf } from '../route';
+import { attention, type SortKey } from '../state/choice';
+import type { Row } from '../state/fleet';
+import { ActionBadge, Spark, StateBadge } from './marks';
+
+export interface Column {
+  name: string;
+  class: string;
+  sort: SortKey | null;
+}
+
+export const COLUMNS: readonly Column[] = [
+  { name: 'Needs', class: 'needs', sort: 'attention' },
+  { name: 'Task', class: 'task', sort: 'task' },
+  { name: 'State', class: 'state', sort: null },
+  { name: 'Turn', class: 'turn num', sort: 'turns' },
+  { name: 'Score', class: 'score', sort: 'score' },
+  { name: 'Last decision', class: 'last', sort: null },
+  { name: 'Tokens', class: 'tokens num', sort: 'tokens' },
+  { name: 'Cost', class: 'cost num', sort: 'cost' },
+  { name: 'Active', class: 'age num', sort: 'updated' },
+];
+
+const LEVELS = ['', 'look', 'soon', 'now'] as const;
+
+interface Place {
+  session: string;
+  at: number;
+  top: number;
+  isActive: boolean;
+}
+
+export function FleetRow({ session, at, top, isActive }: Place) {
+  void version.value;
+  const row = rowOf(session);
+  useEffect(() => deepen(session), [session]);
+  if (row === undefined) return null;
+  const href = hrefOf({ view: 'session', id: session, tab: 'timeline', turn: null });
+  return (
+    <div
+      id={`row-${at}`}
+      class={`row ${isActive ? 'active' : ''}`}
+      role="row"
+      aria-rowindex={at + 2}
+      aria-selected={isActive}
+      data-session={session}
+      data-seq={row.seq}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        if (event.target instanceof HTMLAnchorElement) return;
+        location.hash = href;
+      }}
+    >
+      <Needs row={row} />
+      <div class="cell task" role="gridcell">
+        <a href={href} tabIndex={-1} title={row.task}>
+          {row.task || <em>no task told</em>}
+        </a>
+        <small>{origin(row)}</small>
+      </div>
+      <Cells row={row} />
+    </div>
+  );
+}
+
+function origin(row: Row): string {
+  const parts = [row.agent ?? 'unknown client', row.model, row.key, row.session];
+  return parts.filter((part) => part !== null && part !== '').join(' · ');
+}
+
+function Needs({ row }: { row: Row }) {
+  const { level, why } = attention(row, nowMs.value);
+  return (
+    <div class={`cell needs ${LEVELS[level]}`} role="gridcell" title={why}>
+      {level > 0 && (
+        <>
+          <i aria-hidden="true">{level === 3 ? '!' : level === 2 ? '▲' : '○'}</i>
+          <span class="hidden">{why}</span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Cells({ row }: { row: Row }) {
+  const { last, lastAct } = row;
+  const shown = lastAct ?? last;
+  return (
+    <>
+      <div class="cell state" role="gridcell">
+        <StateBadge state={row.state} />
+      </div>
+      <div class="cell turn num" role="gridcell">
+        {row.turns}
+      </div>
+      <div class="cell score" role="gridcell">
+        <Spark scores={row.scores} />
+      </div>
+      <div class="cell last" role="gridcell">
+        {shown === null ? (
+          <span class="soft">none yet</span>
+        ) : (
+          <>
+            <ActionBadge action={shown.action} shadow={shown.shadow} />
+            <small title={shown.why}>
+              {words(shown.reason)}
+              {shown.action !== 'continue' && ` · turn ${shown.turn}`}
+            </small>
+          </>
+        )}
+      </div>
+      <div class="cell tokens num" role="gridcell">
+        {row.tokens === null ? <span class="soft">–</span> : short(row.tokens)}
+      </div>
+      <div class="cell cost num" role="gridcell">
+        {row.cost === null ? <span class="soft">–</span> : money(row.cost)}
+      </div>
+      <div
+        class="cell age num"
+        role="gridcell"
+        title={`began ${span(nowMs.value - row.createdMs)} ago`}
+      >
+        {span(Math.max(0, nowMs.value - row.updatedMs))}
+      </div>
+    </>
+  );
+}
