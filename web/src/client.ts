@@ -3,13 +3,20 @@
 import type { components } from './api';
 
 export type Schemas = components['schemas'];
-export type SessionLine = Schemas['SessionLine'];
-export type SessionDetail = Schemas['SessionDetail'];
-export type SessionList = Schemas['SessionList'];
+export type SessionLine = Schemas['SessionLine'] & {
+  score: number | null;
+  scores: number[];
+  last: { action: string; reason: string; turn: number; shadow: boolean; is_over: boolean } | null;
+  attention: string | null;
+  driven: boolean | null;
+};
+export type SessionDetail = Schemas['SessionDetail'] & SessionLine;
+export type SessionList = { sessions: SessionLine[]; next: string | null };
 export type Entries = Schemas['Entries'];
-export type Control = Schemas['Control'];
+export type Control = Schemas['Control'] | { control: 'start_over' };
 export type Taken = Schemas['Taken'];
-export type Analytics = Schemas['Analytics'];
+export type { Analytics, Timeline, Turn, Decided, Replayed, Note } from './draft';
+import type { Analytics, Marked, NewMark, Replayed, Timeline } from './draft';
 
 /** An answer that takes longer is given up. Milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -118,5 +125,15 @@ export const api = {
     ask(withQuery(`${sessionPath(id)}/entries`, { after, limit })),
   control: (id: string, control: Control, who: string): Promise<Taken> =>
     post(`${sessionPath(id)}/control`, control, who),
+  timeline: (id: string, afterTurn: number): Promise<Timeline> =>
+    ask(withQuery(`${sessionPath(id)}/timeline`, { after_turn: afterTurn })),
+  mark: (id: string, mark: NewMark, who: string): Promise<Marked> =>
+    post(`${sessionPath(id)}/marks`, mark, who),
+  replay: (file: Blob, query: Query): Promise<Replayed> =>
+    ask(withQuery('/api/replay', query), {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: file,
+    }),
   analytics: (query: Query): Promise<Analytics> => ask(withQuery('/api/analytics', query)),
 };

@@ -1,6 +1,8 @@
 // Follows what happens over WebSocket: comes back by itself where it was, tells how the line is,
 // and hands messages on in batches, so that thousands a second cost one rendering a frame.
 
+import type { SessionLine } from './client';
+
 export interface EntryEvent {
   type: 'entry';
   session: string;
@@ -16,7 +18,14 @@ export interface MissedEvent {
   entries: number;
 }
 
-export type FeedEvent = EntryEvent | MissedEvent;
+/** How a session stands now. */
+export interface SessionEvent {
+  type: 'session';
+  session: string;
+  line: SessionLine;
+}
+
+export type FeedEvent = EntryEvent | MissedEvent | SessionEvent;
 
 /** How the line is. `refused`: the gateway wants a token, or another one. */
 export type FeedStatus = 'idle' | 'connecting' | 'live' | 'reconnecting' | 'refused';
@@ -74,10 +83,18 @@ export function readEvent(data: unknown): FeedEvent | { type: 'hello' } | null {
   const { type, session, seq, at_ms, kind, entries } = value as Partial<EntryEvent & MissedEvent>;
   if ((type as string) === 'hello') return { type: 'hello' };
   if (typeof session !== 'string') return null;
+  if ((type as string) === 'session') return readLine(value, session);
   if (type === 'missed' && typeof entries === 'number') return { type, session, entries };
   const isEntry = typeof seq === 'number' && typeof at_ms === 'number' && typeof kind === 'string';
   if (type !== 'entry' || !isEntry) return null;
   return { type, session, seq, at_ms, kind, entry: (value as EntryEvent).entry };
+}
+
+/** A line without what rows are ordered by would break the list, so it is none. */
+function readLine(value: object, session: string): SessionEvent | null {
+  const line = value as SessionLine;
+  const isLine = typeof line.entries === 'number' && typeof line.updated_ms === 'number';
+  return isLine ? { type: 'session', session, line } : null;
 }
 
 export class Feed {

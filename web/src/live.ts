@@ -4,21 +4,18 @@
 import { batch, computed, signal } from '@preact/signals';
 import { ApiError, api, socketProtocols, socketUrl, type Query } from './client';
 import { Feed, type FeedSeams, type FeedStatus, type FeedTells, type Line } from './feed';
-import { emptyFleet, foldBatch, foldLines, foldPast, type Row } from './state/fleet';
+import { emptyFleet, foldBatch, foldLines, type Row } from './state/fleet';
 import { choose } from './state/choice';
 import { preferences } from './preferences';
 
 /** Sessions of a page of the list, and how many are read at most when the page is opened. */
 const PAGE = 500;
 const MAX_LISTED = 10_000;
-/** Entries that are read of a session for its last scores. */
-const PAST_ENTRIES = 120;
-/** Rows that are read deeper at the same time, and how many wait for it. */
-const MAX_DEEP = 3;
-const MAX_DEEP_WAITING = 60;
+/** Sessions that are asked for one by one at a time, where the latest are not enough. */
+const MAX_SINGLE = 20;
 /** How often rows are sorted anew while things happen, and lists put right. Milliseconds. */
 const SORT_EVERY_MS = 1_000;
-const REFRESH_EVERY_MS = 3_000;
+const REFRESH_EVERY_MS = 1_000;
 /** Entries this much older than the last one are asked for again after a break. Milliseconds. */
 const MARGIN_MS = 5_000;
 /** How often a gateway that cannot be asked for the list is asked again. Milliseconds. */
@@ -114,47 +111,50 @@ export function makeFeed(query: () => Query, tells: FeedTells): Feed {
   return new Feed(seams, tells);
 }
 
-const feed = makeFeed(() => ({ since_ms: Math.max(0, fleet.lastMs - MARGIN_MS) }), {
-  events(events) {
-    foldBatch(fleet, events);
-    needsRefresh = true;
-    changed();
+const feed = makeFeed(
+  () => ({ tell: 'sessions', since_ms: Math.max(0, fleet.lastMs - MARGIN_MS) }),
+  {
+    events(events) {
+      foldBatch(fleet, events);
+      changed();
+    },
+    status(status, wait) {
+      batch(() => {
+        feedStatus.value = status;
+        retryMs.value = wait;
+        if (status === 'refused') listing.value = 'locked';
+      });
+    },
+    joined(again) {
+      // More may have happened meanwhile than the feed tells of at once.
+      isBehind = again;
+    },
   },
-  status(status, wait) {
-    batch(() => {
-      feedStatus.value = status;
-      retryMs.value = wait;
-      if (status === 'refused') listing.value = 'locked';
-    });
-  },
-  joined(again) {
-    // Sessions may have been deleted or changed while nobody told of them.
-    if (again) needsRefresh = true;
-  },
-});
+);
 
-let needsRefresh = false;
+/** Whether the list has to be read again. */
+let isBehind = false;
 let isRefreshing = false;
 
-/** Puts the rows right that changed: one request for the latest, however many they are. */
+/** Puts right what was not told: one request for the latest sessions, then some one by one. */
 async function refresh(): Promise<void> {
-  if (!needsRefresh || isRefreshing || listing.value !== 'ready' || document.hidden) return;
+  const isNeeded = isBehind || fleet.stale.size > 0;
+  if (!isNeeded || isRefreshing || listing.value !== 'ready') return;
+  if (document.hidden || feedStatus.value !== 'live') return;
   isRefreshing = true;
-  needsRefresh = false;
+  isBehind = false;
   try {
-    const { sessions } = await api.sessions({ limit: 100 });
+    const { sessions } = await api.sessions({ limit: PAGE });
     foldLines(fleet, sessions);
-    const left = [...fleet.stale].slice(0, 20);
-    for (const id of left) {
+    for (const id of [...fleet.stale].slice(0, MAX_SINGLE)) {
       fleet.stale.delete(id);
-      await api.session(id).then(
-        (detail) => foldLines(fleet, [detail]),
-        () => undefined,
-      );
+      // One that was deleted meanwhile is no failure.
+      const detail = await api.session(id).catch(() => null);
+      if (detail !== null) foldLines(fleet, [detail]);
     }
     changed();
   } catch {
-    needsRefresh = true;
+    isBehind = true;
   } finally {
     isRefreshing = false;
   }
@@ -204,39 +204,6 @@ export function beginAgain(): void {
 
 export function retryNow(): void {
   feed.retryNow();
-}
-
-const deepWaiting: string[] = [];
-let deepRunning = 0;
-
-/** Reads the last entries of a session that is looked at, once. */
-export function deepen(session: string): void {
-  const row = fleet.rows.get(session);
-  if (row === undefined || row.isDeep || deepWaiting.includes(session)) return;
-  deepWaiting.push(session);
-  // What was scrolled past is not read.
-  if (deepWaiting.length > MAX_DEEP_WAITING) deepWaiting.shift();
-  void readDeep();
-}
-
-async function readDeep(): Promise<void> {
-  if (deepRunning >= MAX_DEEP) return;
-  const session = deepWaiting.pop();
-  const row = session === undefined ? undefined : fleet.rows.get(session);
-  if (session === undefined || row === undefined || row.isDeep) return;
-  deepRunning += 1;
-  try {
-    const after = Math.max(0, row.seq - PAST_ENTRIES);
-    const { entries } = await api.entries(session, after, PAST_ENTRIES);
-    const events = entries.map((line) => ({ type: 'entry' as const, session, ...line }));
-    foldPast(fleet, session, events);
-  } catch {
-    foldPast(fleet, session, []);
-  } finally {
-    deepRunning -= 1;
-    changed();
-    void readDeep();
-  }
 }
 
 export function watchTime(): void {

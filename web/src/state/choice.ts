@@ -44,41 +44,28 @@ export interface Attention {
   why: string;
 }
 
-/** Something that happened longer ago is history and calls nobody. Milliseconds. */
-const STALE_MS = 6 * 3_600_000;
-/** An intervention that many turns ago has had its effect. */
-const RECENT_TURNS = 3;
-/** Scores below this are worth a look. */
-const LOW_SCORE = 0.35;
+/** What happened longer ago is history and calls nobody. Milliseconds. */
+const HISTORY_MS = 24 * 3_600_000;
 
 const NOBODY: Attention = { level: 0, why: '' };
 
-/** Whether a session goes on, as far as its state tells. */
-export function isOpen(state: string): boolean {
-  return state === 'open' || state === 'paused' || state === 'forced' || state === 'running';
-}
+/** Why a person should look, by the gateway's word for it. */
+const WANTS: Record<string, Attention> = {
+  waiting: { level: 3, why: 'Waits for its user' },
+  paused: { level: 3, why: 'Paused: its requests wait' },
+  interrupted: { level: 3, why: 'Interrupted: its process is gone' },
+  failed: { level: 2, why: 'Its calls of the model fail' },
+  refuted: { level: 2, why: 'Says it is done, and the check refutes it' },
+  capped: { level: 2, why: 'Answered by Steersman' },
+  stopped: { level: 1, why: 'Stopped' },
+  harmful: { level: 1, why: 'An intervention was marked as harmful' },
+  warned: { level: 1, why: 'Its last decision was an intervention' },
+};
 
 export function attention(row: Row, nowMs: number): Attention {
-  if (nowMs - row.updatedMs > STALE_MS) return NOBODY;
-  if (row.state === 'paused') return { level: 3, why: 'Paused: its requests wait' };
-  if (row.last?.reason === 'awaiting_user') return { level: 3, why: 'Asks you something' };
-  if (row.state === 'capped') return { level: 2, why: 'Answered by Steersman' };
-  if (row.state === 'forced') return { level: 2, why: 'Its answer is being forced' };
-  if (row.trouble !== null) return { level: 2, why: `Trouble: ${row.trouble}` };
-  return fromDecisions(row);
-}
-
-function fromDecisions(row: Row): Attention {
-  const act = row.lastAct;
-  if (act !== null && row.turns - act.turn < RECENT_TURNS && isOpen(row.state)) {
-    const strong = act.action === 'stop' || act.action === 'force_synthesis';
-    const why = `${act.shadow ? 'Would have been: ' : ''}${act.action.replaceAll('_', ' ')}`;
-    return { level: strong && !act.shadow ? 2 : 1, why };
-  }
-  if (row.last !== null && row.last.score < LOW_SCORE && isOpen(row.state)) {
-    return { level: 1, why: `Low score: ${row.last.score.toFixed(2)}` };
-  }
-  return NOBODY;
+  const word = row.attention ?? null;
+  if (word === null || nowMs - row.updated_ms > HISTORY_MS) return NOBODY;
+  return WANTS[word] ?? { level: 1, why: word.replaceAll('_', ' ') };
 }
 
 function isChosen(row: Row, choice: Choice, needle: string): boolean {
@@ -114,18 +101,18 @@ function comparison(key: SortKey, nowMs: number): Compare {
       return large(level);
     }
     case 'updated':
-      return large((row) => row.updatedMs);
+      return large((row) => row.updated_ms);
     case 'created':
-      return large((row) => row.createdMs);
+      return large((row) => row.created_ms);
     case 'turns':
       return large((row) => row.turns);
     case 'tokens':
       return large((row) => row.tokens);
     case 'cost':
-      return large((row) => row.cost);
+      return large((row) => row.cost_nanodollars);
     case 'score':
       // The lowest first: they are who is looked for.
-      return (a, b) => (a.last?.score ?? 2) - (b.last?.score ?? 2);
+      return (a, b) => (a.score ?? 2) - (b.score ?? 2);
     case 'task':
       return (a, b) => a.task.localeCompare(b.task);
     case 'agent':
@@ -143,7 +130,7 @@ export function choose(rows: Iterable<Row>, choice: Choice, nowMs: number): Row[
   return chosen.sort((a, b) => {
     const byKey = compare(a, b) * sign;
     if (byKey !== 0) return byKey;
-    return b.updatedMs - a.updatedMs || (a.session < b.session ? -1 : 1);
+    return b.updated_ms - a.updated_ms || (a.session < b.session ? -1 : 1);
   });
 }
 

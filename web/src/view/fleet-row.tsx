@@ -1,8 +1,7 @@
 // One session in the fleet.
 
-import { useEffect } from 'preact/hooks';
-import { deepen, nowMs, rowOf, version } from '../live';
-import { money, short, span, words } from '../format';
+import { nowMs, rowOf, version } from '../live';
+import { moment, money, short, span, words } from '../format';
 import { hrefOf } from '../route';
 import { attention, type SortKey } from '../state/choice';
 import type { Row } from '../state/fleet';
@@ -38,7 +37,6 @@ interface Place {
 export function FleetRow({ session, at, top, isActive }: Place) {
   void version.value;
   const row = rowOf(session);
-  useEffect(() => deepen(session), [session]);
   if (row === undefined) return null;
   const href = hrefOf({ view: 'session', id: session, tab: 'timeline', turn: null });
   return (
@@ -49,7 +47,7 @@ export function FleetRow({ session, at, top, isActive }: Place) {
       aria-rowindex={at + 2}
       aria-selected={isActive}
       data-session={session}
-      data-seq={row.seq}
+      data-entries={row.entries}
       style={{ transform: `translateY(${top}px)` }}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -89,8 +87,7 @@ function Needs({ row }: { row: Row }) {
 }
 
 function Cells({ row }: { row: Row }) {
-  const { last, lastAct } = row;
-  const shown = lastAct ?? last;
+  const { last } = row;
   return (
     <>
       <div class="cell state" role="gridcell">
@@ -103,15 +100,12 @@ function Cells({ row }: { row: Row }) {
         <Spark scores={row.scores} />
       </div>
       <div class="cell last" role="gridcell">
-        {shown === null ? (
-          <span class="soft">none yet</span>
+        {last === null ? (
+          <span class="soft">{row.score === null ? 'none yet' : 'goes on'}</span>
         ) : (
           <>
-            <ActionBadge action={shown.action} shadow={shown.shadow} />
-            <small title={shown.why}>
-              {words(shown.reason)}
-              {shown.action !== 'continue' && ` · turn ${shown.turn}`}
-            </small>
+            <ActionBadge action={last.action} shadow={last.shadow} isOver={last.is_over} />
+            <small>{`${words(last.reason)} · turn ${last.turn}`}</small>
           </>
         )}
       </div>
@@ -119,14 +113,10 @@ function Cells({ row }: { row: Row }) {
         {row.tokens === null ? <span class="soft">–</span> : short(row.tokens)}
       </div>
       <div class="cell cost num" role="gridcell">
-        {row.cost === null ? <span class="soft">–</span> : money(row.cost)}
+        {row.cost_nanodollars === null ? <span class="soft">–</span> : money(row.cost_nanodollars)}
       </div>
-      <div
-        class="cell age num"
-        role="gridcell"
-        title={`began ${span(nowMs.value - row.createdMs)} ago`}
-      >
-        {span(Math.max(0, nowMs.value - row.updatedMs))}
+      <div class="cell age num" role="gridcell" title={`began ${moment(row.created_ms)}`}>
+        {span(Math.max(0, nowMs.value - row.updated_ms))}
       </div>
     </>
   );

@@ -23,9 +23,16 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   );
 }
 
-export function ActionBadge({ action, shadow }: { action: string; shadow: boolean }) {
+interface ActionMark {
+  action: string;
+  shadow: boolean;
+  /** A decision to go on has followed. */
+  isOver?: boolean;
+}
+
+export function ActionBadge({ action, shadow, isOver }: ActionMark) {
   return (
-    <Badge tone={toneOf(action)}>
+    <Badge tone={isOver === true ? 'calm' : toneOf(action)}>
       {words(action)}
       {shadow && <small> (shadow)</small>}
     </Badge>

@@ -6,7 +6,10 @@ import { beginAgain, feedStatus, listing, retryMs, retryNow } from '../live';
 import { keepToken } from '../client';
 import { MAX_WHO, applyTheme, prefer, preferences, type Theme } from '../preferences';
 import { hrefOf, readRoute, type Route } from '../route';
+import { AnalyticsView } from './analytics';
 import { Fleet } from './fleet';
+import { Replay } from './replay';
+import { SessionView } from './session';
 
 export const route = signal<Route>(readRoute(location.hash));
 
@@ -69,7 +72,17 @@ function skip(event: Event): void {
 }
 
 function View() {
-  return <Fleet />;
+  const now = route.value;
+  switch (now.view) {
+    case 'fleet':
+      return <Fleet />;
+    case 'session':
+      return <SessionView key={now.id} route={now} />;
+    case 'analytics':
+      return <AnalyticsView />;
+    case 'replay':
+      return <Replay />;
+  }
 }
 
 const STATUS = {
