@@ -28,6 +28,9 @@ pub enum Control {
     ForceSynthesis,
     /// The agent is told to reconsider its course.
     ReEvaluate,
+    /// The workspace is restored and a new attempt begins. Only of runs that Steersman drives in a
+    /// workspace.
+    StartOver,
     /// The session ends: what the client asks next is answered with a final answer of ours.
     Stop,
     /// Words for the agent, put in at the end of the next request. At most 4 KiB.

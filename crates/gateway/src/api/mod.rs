@@ -4,7 +4,9 @@ mod access;
 mod analytics;
 mod document;
 mod events;
+mod mark;
 mod query;
+mod replay;
 mod reply;
 mod route;
 mod types;
@@ -31,13 +33,17 @@ use reply::{Refused, Reply, json, of_kind};
 use route::{Astray, Operation};
 
 pub use access::Access;
-pub use analytics::{Analytics, Bucket, Count, Followed};
+pub use analytics::{
+    After, Analytics, Bucket, Count, Followed, Group, Judged, LimitHits, Spread, StartOvers,
+};
 pub use document::{document, document_text};
+pub use mark::{Marked, NewMark};
 pub(crate) use query::decode;
+pub use replay::Replayed;
 pub use route::is_ours;
 pub use types::{
-    Decided, Entries, Event, Line, Problem, ProblemBody, SessionDetail, SessionLine, SessionList,
-    Standing, Taken,
+    Decided, Entries, Event, LastDecision, Line, Problem, ProblemBody, SessionDetail, SessionLine,
+    SessionList, Standing, Taken,
 };
 
 /// Most bytes of a request's body.
@@ -151,6 +157,9 @@ impl Api {
             (Operation::Events, _) => self.events(&query, upgrade).await,
             (Operation::Metrics, _) => Ok(self.metrics()),
             // Only these have a session in their path.
+            (Operation::Timeline | Operation::Mark | Operation::Replay, _) => {
+                Err(Refused::new(StatusCode::NOT_IMPLEMENTED, "not_yet", "not yet"))
+            }
             (Operation::Document | Operation::Session | Operation::Entries, _)
             | (Operation::Control, None) => Ok(of_kind("application/json", document_text())),
         }

@@ -1,7 +1,7 @@
 //! What the API answers. Fields are added, never changed.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use steersman_store::{Entry as Stored, Summary};
 
@@ -49,6 +49,34 @@ pub struct SessionLine {
     pub cost_nanodollars: Option<u64>,
     /// Entries of its journal.
     pub entries: u64,
+    /// The score of the last decision, 0 to 1; null before the first.
+    pub score: Option<f32>,
+    /// The scores of the last decisions, the latest last, at most 24.
+    pub scores: Vec<f32>,
+    /// The last decision other than to go on; null if there was none.
+    pub last: Option<LastDecision>,
+    /// Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
+    /// `failed`, `refuted`, `interrupted` (its process is gone), `warned` (the last decision was an
+    /// intervention), `harmful` (marked so); null if nothing speaks for it.
+    pub attention: Option<String>,
+    /// Whether a process drives it; null for sessions of the gateway.
+    pub driven: Option<bool>,
+}
+
+/// The last decision of a session other than to go on, as lists show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LastDecision {
+    /// What was decided.
+    pub action: String,
+    /// Why, as a word.
+    pub reason: String,
+    /// The turn.
+    pub turn: u32,
+    /// Whether it was only told.
+    pub shadow: bool,
+    /// Whether a decision to go on has followed.
+    pub is_over: bool,
 }
 
 /// A session.
@@ -165,6 +193,8 @@ pub enum Event {
         #[serde(flatten)]
         line: Line,
     },
+    /// A session is as it says, where `tell` is `sessions`.
+    Session(Box<SessionLine>),
     /// The client was so far behind that entries were left out; they are in the journal.
     Missed {
         /// The session.
@@ -209,6 +239,11 @@ impl From<Summary> for SessionLine {
             tokens: head.tokens,
             cost_nanodollars: head.cost_nanos,
             entries: summary.last_seq,
+            score: None,
+            scores: Vec::new(),
+            last: None,
+            attention: None,
+            driven: None,
         }
     }
 }

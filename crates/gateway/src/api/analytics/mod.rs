@@ -1,15 +1,19 @@
 //! What sessions came to over time, read from their journals.
 
+mod shape;
+
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use steersman_engine::Action;
 use steersman_store::{Filter, Store, StoreError, Summary};
 
 use super::query::Query;
 use crate::govern::Course;
 use crate::record::Entry;
+
+pub use shape::{
+    After, Analytics, Bucket, Count, Followed, Group, Judged, LimitHits, Spread, StartOvers,
+};
 
 /// Most sessions that are looked at, the latest first.
 const MAX_SESSIONS: usize = 2_000;
@@ -23,89 +27,6 @@ const PAGE: usize = 500;
 const MAX_BUCKETS: u64 = 1_000;
 /// A day, in milliseconds.
 const DAY_MS: u64 = 86_400_000;
-
-/// What sessions came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Analytics {
-    /// From then on, in milliseconds since 1970.
-    pub since_ms: u64,
-    /// Until then, in milliseconds since 1970.
-    pub until_ms: u64,
-    /// How long a bucket is, in milliseconds.
-    pub bucket_ms: u64,
-    /// Sessions in which something happened in this time.
-    pub sessions: u64,
-    /// Entries that were read.
-    pub entries: u64,
-    /// Whether all that happened was read; if not, older sessions or later entries are missing.
-    pub complete: bool,
-    /// What happened over time; empty buckets are left out.
-    pub buckets: Vec<Bucket>,
-    /// Decisions, by action and reason.
-    pub decisions: Vec<Count>,
-    /// How the sessions stand: `answered` if the last answer called no tool, `capped` if the
-    /// gateway answered itself, `broke_off`, else `open`.
-    pub endings: BTreeMap<String, u64>,
-    /// What followed interventions.
-    pub followed: Vec<Followed>,
-}
-
-/// What happened within a time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Bucket {
-    /// When it begins, in milliseconds since 1970.
-    pub from_ms: u64,
-    /// Requests of agents.
-    pub requests: u64,
-    /// Answers of models.
-    pub replies: u64,
-    /// Decisions by action.
-    pub decisions: BTreeMap<String, u64>,
-    /// Times a model was asked again.
-    pub rescues: u64,
-    /// Calls that failed.
-    pub failed_calls: u64,
-    /// Tokens sent.
-    pub input_tokens: u64,
-    /// Tokens generated.
-    pub output_tokens: u64,
-    /// The price in nano-dollars of the answers whose price is known.
-    pub cost_nanodollars: u64,
-    /// Answers whose price is not known.
-    pub unpriced_replies: u64,
-}
-
-/// How often something was decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Count {
-    /// What was decided.
-    pub action: String,
-    /// Why.
-    pub reason: String,
-    /// Whether it was not to be acted on.
-    pub shadow: bool,
-    /// How often.
-    pub count: u64,
-}
-
-/// What followed an action.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Followed {
-    /// What was decided.
-    pub action: String,
-    /// Whether it was not to be acted on: then this is what happens without it.
-    pub shadow: bool,
-    /// The next decision was to go on, or the model answered with calls and no decision followed.
-    pub went_on: u64,
-    /// The next decision was an intervention again.
-    pub again: u64,
-    /// The model answered without calls of tools.
-    pub answered: u64,
-    /// The answer broke off, or the call failed.
-    pub broke_off: u64,
-    /// Nothing so far.
-    pub nothing: u64,
-}
 
 /// Of which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,6 +238,7 @@ impl Sum {
             decisions: self.decisions.into_iter().map(count).collect(),
             endings: self.endings,
             followed: self.followed.into_values().collect(),
+            ..Analytics::default()
         }
     }
 }
