@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Judge a file of recorded runs, in any format that is read, also compressed, of at most 64 MiB. */
+        post: operations["replayRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -98,7 +115,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take the helm of an open session. The header `x-steersman-who` says who does. */
+        /** Take the helm of an open session. The header `x-steersman-who` says who does. A session of the gateway does it with its next request, one of a run before its next step; `start_over` is for runs. */
         post: operations["controlSession"];
         delete?: never;
         options?: never;
@@ -115,6 +132,40 @@ export interface paths {
         };
         /** Tell what happened in a session, in order. */
         get: operations["listEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say whether an intervention helped. The header `x-steersman-who` says who does. */
+        post: operations["markDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell a session turn by turn. */
+        get: operations["showTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -144,8 +195,53 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What happened after a first decision. */
+        After: {
+            /**
+             * Format: uint64
+             * @description Of this the price of what came after it.
+             */
+            cost_after_nanodollars: number;
+            /**
+             * Format: uint64
+             * @description The price of these sessions in nano-dollars, as far as it is known.
+             */
+            cost_nanodollars: number;
+            /**
+             * Format: uint64
+             * @description Sessions with such a decision.
+             */
+            sessions: number;
+            /**
+             * Format: uint64
+             * @description Tokens sent and generated in these sessions.
+             */
+            tokens: number;
+            /**
+             * Format: uint64
+             * @description Of these the tokens after it.
+             */
+            tokens_after: number;
+            /**
+             * Format: uint64
+             * @description Turns of these sessions.
+             */
+            turns: number;
+            /**
+             * Format: uint64
+             * @description Of these the turns after it.
+             */
+            turns_after: number;
+        };
         /** @description What sessions came to. */
         Analytics: {
+            /**
+             * @description What happened after the first decision that would have ended a session and was not acted
+             *     on: what acting would have saved.
+             */
+            after_shadow_end: components["schemas"]["After"];
+            /** @description What happened after the first intervention of each session that was acted on. */
+            after_warning: components["schemas"]["After"];
             /**
              * Format: uint64
              * @description How long a bucket is, in milliseconds.
@@ -171,6 +267,16 @@ export interface components {
             entries: number;
             /** @description What followed interventions. */
             followed: components["schemas"]["Followed"][];
+            /** @description Sessions by agent and model, the most sessions first, at most 200. */
+            groups: components["schemas"]["Group"][];
+            /** @description What people made of interventions. */
+            judged: components["schemas"]["Judged"][];
+            /** @description Sessions by kind: `gateway`, `run`. */
+            kinds: {
+                [key: string]: number;
+            };
+            /** @description Runs that used a budget up. */
+            limits: components["schemas"]["LimitHits"];
             /**
              * Format: uint64
              * @description Sessions in which something happened in this time.
@@ -181,11 +287,69 @@ export interface components {
              * @description From then on, in milliseconds since 1970.
              */
             since_ms: number;
+            /** @description Attempts that were started over. */
+            start_overs: components["schemas"]["StartOvers"];
+            /** @description Why models stopped, by word; `unsaid` where the server did not say. */
+            stop_reasons: {
+                [key: string]: number;
+            };
+            /** @description Turns to the end of the sessions that were solved: a check proved the goal. */
+            turns_to_solve: components["schemas"]["Spread"];
             /**
              * Format: uint64
              * @description Until then, in milliseconds since 1970.
              */
             until_ms: number;
+        };
+        /** @description An attempt that was given up. */
+        Attempt: {
+            /**
+             * Format: uint32
+             * @description Lines it removed.
+             */
+            deletions: number;
+            /** @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had. */
+            diff: string | null;
+            /**
+             * Format: uint32
+             * @description Tests that failed at its end; null if none were seen.
+             */
+            failed: number | null;
+            /** @description Files it changed. */
+            files: string[];
+            /**
+             * Format: uint32
+             * @description Lines it added.
+             */
+            insertions: number;
+            /** @description Where its work is kept: a git commit; may be empty. */
+            kept: string;
+            /** @description What is to be tried next, in the agent's words; may be empty. */
+            next: string;
+            /**
+             * Format: uint32
+             * @description Its number, from 1.
+             */
+            number: number;
+            /**
+             * Format: uint32
+             * @description Tests that passed at its end; null if none were seen.
+             */
+            passed: number | null;
+            /** @description Why it was given up. */
+            reason: string;
+            /**
+             * Format: uint64
+             * @description The journal's entry; null in recordings.
+             */
+            seq: number | null;
+            /** @description What was tried, in the agent's words; may be empty. */
+            tried: string;
+            /**
+             * Format: uint32
+             * @description Turns it took.
+             */
+            turns: number;
         };
         /** @description What happened within a time. */
         Bucket: {
@@ -238,6 +402,109 @@ export interface components {
              * @description Answers whose price is not known.
              */
             unpriced_replies: number;
+        };
+        /** @description A budget and what is used of it. */
+        Budget: {
+            /**
+             * Format: uint64
+             * @description What is allowed; null is no limit.
+             */
+            allowed: number | null;
+            /** @description Its name as in the policy and in the control `limits`, for example `max_turns`. */
+            name: string;
+            /**
+             * Format: uint64
+             * @description What was used.
+             */
+            used: number;
+        };
+        /** @description A call of a tool. */
+        Call: {
+            /** @description The beginning of its arguments, at most 1 KiB. */
+            arguments: string;
+            /** @description Whether it changes something outside if it succeeds. */
+            changes: boolean;
+            /** @description Of an error: equal for the same error from other arguments; else null. */
+            error: string | null;
+            /** @description The beginning of what it returned, at most 512 bytes. */
+            excerpt: string;
+            /**
+             * Format: int32
+             * @description The exit code of a command; null if there is none.
+             */
+            exit_code: number | null;
+            /** @description What the call does. */
+            kind: components["schemas"]["Kind"];
+            /** @description Tool and target in one line, at most 96 bytes. */
+            label: string;
+            /** @description The tool's name, at most 128 bytes. */
+            name: string;
+            /** @description Whether it brought something new: another outcome than the same call had before. */
+            novel: boolean;
+            /** @description How it went; null if there is no result, or none so far. */
+            outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Format: uint32
+             * @description How often the same call has had the same outcome by now while nothing was changed, this
+             *     time included; 0 if that is not counted.
+             */
+            times: number;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds; null if that is not known.
+             */
+            took_ms: number | null;
+        };
+        /** @description A run of the check that proves the goal. */
+        CheckRun: {
+            /** @description Why it ran: `due`, `claim`, `asked`, `closing`; in recordings its name. */
+            cause: string;
+            /** @description The last lines of its output, at most 1 KiB. */
+            excerpt: string;
+            /** @description Whether the goal is proved. */
+            passed: boolean;
+            /**
+             * Format: uint64
+             * @description The journal's entry; null in recordings.
+             */
+            seq: number | null;
+            /** @description Test results read from it; null if it holds none. */
+            tests: components["schemas"]["TestResults"] | null;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds; null if that is not known.
+             */
+            took_ms: number | null;
+        };
+        /** @description What an agent says of its progress. A claim: no decision rests on it. */
+        Claimed: {
+            /**
+             * Format: float
+             * @description In percent; null if it does not say.
+             */
+            percent: number | null;
+            /**
+             * Format: uint32
+             * @description The step it is at; null if it does not say.
+             */
+            step: number | null;
+            /**
+             * Format: uint32
+             * @description How many steps there are; null if it does not say.
+             */
+            steps: number | null;
+        };
+        /** @description How a session ended. */
+        Concluded: {
+            /** @description The answer, at most 8 KiB; may be empty. */
+            answer: string;
+            /**
+             * @description How: `complete`, `claimed`, `refuted`, `capped`, `stopped`, `failed`, `waiting`; of a
+             *     gateway's session `answered`, `capped`, `broke_off`; of a recording `solved`, `unsolved`.
+             */
+            ending: string;
+            /** @description Why, as a sentence; may be empty. */
+            why: string;
         };
         /** @description Something a person wants of a session. It takes effect with the session's next request. */
         Control: {
@@ -302,6 +569,9 @@ export interface components {
             control: "re_evaluate";
         } | {
             /** @constant */
+            control: "start_over";
+        } | {
+            /** @constant */
             control: "stop";
         } | {
             /** @constant */
@@ -339,6 +609,52 @@ export interface components {
             /**
              * Format: uint32
              * @description The turn.
+             */
+            turn: number;
+            /** @description Why, as a sentence. */
+            why: string;
+        };
+        /** @description A decision, with everything that explains it. */
+        Decided2: {
+            /**
+             * @description What is to be done: `continue`, `nudge`, `nudge_synthesis`, `re_evaluate`, `retry`,
+             *     `force_synthesis`, `start_over`, `stop`.
+             */
+            action: string;
+            /**
+             * Format: uint64
+             * @description When, in milliseconds since 1970; null if that is not known.
+             */
+            at_ms: number | null;
+            /** @description What it rests on. */
+            evidence: components["schemas"]["Evidence"];
+            /** @description What a person made of it. */
+            mark: components["schemas"]["Mark"];
+            /** @description What the person noted with the mark, at most 1 KiB; null if nothing. */
+            mark_note: string | null;
+            /** @description The numbers of the reason by name, for example `count` and `threshold`. */
+            numbers: {
+                [key: string]: number;
+            };
+            /** @description The words for the agent; null if it needs none. */
+            put: components["schemas"]["Put"] | null;
+            /** @description Why, as a word: the rule's key. */
+            reason: string;
+            /**
+             * Format: float
+             * @description The score, 0 to 1.
+             */
+            score: number;
+            /**
+             * Format: uint64
+             * @description The journal's entry, which marks name; null in recordings.
+             */
+            seq: number | null;
+            /** @description Whether it was only told, and not acted on. */
+            shadow: boolean;
+            /**
+             * Format: uint32
+             * @description The turn it was made in; 0 before any reply.
              */
             turn: number;
             /** @description Why, as a sentence. */
@@ -390,7 +706,7 @@ export interface components {
             session: string;
             /** @constant */
             type: "entry";
-        } | {
+        } | components["schemas"]["SessionLine"] | {
             /**
              * Format: uint64
              * @description How many.
@@ -400,6 +716,45 @@ export interface components {
             session: string;
             /** @constant */
             type: "missed";
+        };
+        /** @description What a decision rests on. */
+        Evidence: {
+            /** @description The call or text in question, at most 160 bytes; empty if there is none. */
+            excerpt: string;
+            /** @description Turns, ascending, at most 8. */
+            turns: number[];
+        };
+        /** @description A failing test. */
+        FailingTest: {
+            /** @description Its identity: a hash of its full name, in hexadecimal. */
+            id: string;
+            /** @description Its name, at most 200 bytes; null if only the identity was kept. */
+            name: string | null;
+        };
+        /** @description A file that calls have read or modified. */
+        FileSeen: {
+            /**
+             * Format: uint32
+             * @description Calls that modified it.
+             */
+            changes: number;
+            /**
+             * Format: uint32
+             * @description The turn of the first call.
+             */
+            first_turn: number;
+            /**
+             * Format: uint32
+             * @description The turn of the last call.
+             */
+            last_turn: number;
+            /** @description Its name as the first call had it, at most 200 bytes. */
+            name: string;
+            /**
+             * Format: uint32
+             * @description Calls that read it.
+             */
+            reads: number;
         };
         /** @description What followed an action. */
         Followed: {
@@ -432,6 +787,152 @@ export interface components {
              * @description The next decision was to go on, or the model answered with calls and no decision followed.
              */
             went_on: number;
+        };
+        /** @description Sessions of one agent with one model. */
+        Group: {
+            /** @description The agent; empty if it is not known. */
+            agent: string;
+            /**
+             * Format: uint64
+             * @description Sessions that used a budget up.
+             */
+            at_limit: number;
+            /**
+             * Format: uint64
+             * @description The price in nano-dollars of what has a known price.
+             */
+            cost_nanodollars: number;
+            /** @description How they stand or ended. */
+            endings: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uint64
+             * @description Interventions that were acted on.
+             */
+            interventions: number;
+            /**
+             * Format: uint64
+             * @description Of them those that a check could prove: `complete`, `refuted`, and what else ended with a
+             *     check configured.
+             */
+            judged: number;
+            /** @description `gateway` or `run`. */
+            kind: string;
+            /** @description The model; empty if it is not known. */
+            model: string;
+            /**
+             * Format: uint64
+             * @description Sessions.
+             */
+            sessions: number;
+            /**
+             * Format: uint64
+             * @description Of these those whose goal a check proved.
+             */
+            solved: number;
+            /**
+             * Format: uint64
+             * @description Attempts that were started over.
+             */
+            start_overs: number;
+            /**
+             * Format: uint64
+             * @description Tokens sent and generated.
+             */
+            tokens: number;
+            /** @description Turns to the end of the sessions that ended. */
+            turns: components["schemas"]["Spread"];
+        };
+        /** @description What people made of interventions of one kind. */
+        Judged: {
+            /** @description What was decided. */
+            action: string;
+            /**
+             * Format: uint64
+             * @description Marked as harmful.
+             */
+            harmful: number;
+            /**
+             * Format: uint64
+             * @description Marked as helpful.
+             */
+            helpful: number;
+            /** @description Why. */
+            reason: string;
+            /** @description The template of the words; empty if there were none. */
+            template: string;
+        };
+        /** @description What a call does, as far as progress is concerned. */
+        Kind: "read" | "search" | "edit" | "execute" | "test" | "poll" | "paginate" | "plan" | "other";
+        /** @description The last decision of a session other than to go on, as lists show it. */
+        LastDecision: {
+            /**
+             * @description What was decided.
+             * @default
+             */
+            action: string;
+            /**
+             * @description Whether a decision to go on has followed.
+             * @default false
+             */
+            is_over: boolean;
+            /**
+             * @description Why, as a word.
+             * @default
+             */
+            reason: string;
+            /**
+             * @description Whether it was only told.
+             * @default false
+             */
+            shadow: boolean;
+            /**
+             * Format: uint32
+             * @description The turn.
+             * @default 0
+             */
+            turn: number;
+        };
+        /** @description A letter between agents. */
+        Letter: {
+            /**
+             * Format: uint64
+             * @description When it was written, in milliseconds since 1970.
+             */
+            at_ms: number;
+            /** @description Who wrote it. */
+            from: string;
+            /**
+             * Format: uint64
+             * @description Its number, from 1.
+             */
+            id: number;
+            /**
+             * Format: uint64
+             * @description The letter that it answers; null if it begins a thread.
+             */
+            in_reply_to: number | null;
+            /** @description Whether it was read. */
+            read: boolean;
+            /** @description What it is about; may be empty. */
+            subject: string;
+            /** @description What it says, at most 4 KiB. */
+            text: string;
+            /** @description Whom it is for. */
+            to: string;
+        };
+        /** @description Runs that used a budget up. */
+        LimitHits: {
+            /** @description Sessions by the budget's name. */
+            by_budget: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uint64
+             * @description Sessions that used one up.
+             */
+            sessions: number;
         };
         /** @description Budgets of a session in the place of the policy's. `None` leaves one as it is, 0 lifts it. */
         Limits: {
@@ -492,6 +993,68 @@ export interface components {
              */
             seq: number;
         };
+        /** @description What a person made of an intervention. */
+        Mark: "none" | "helpful" | "harmful";
+        /** @description A mark that was written down. */
+        Marked: {
+            /** @description What is made of it; `none` takes an earlier mark back. */
+            mark: components["schemas"]["Mark"];
+            /**
+             * @description Why, at most 1 KiB.
+             * @default null
+             */
+            note: string | null;
+            /**
+             * Format: uint64
+             * @description The journal's entry of the decision, or of the words that were said.
+             */
+            seq: number;
+            /** @description The session. */
+            session: string;
+            /** @description Who made it. */
+            who: string;
+        };
+        /** @description What a person makes of an intervention. */
+        NewMark: {
+            /** @description What is made of it; `none` takes an earlier mark back. */
+            mark: components["schemas"]["Mark"];
+            /**
+             * @description Why, at most 1 KiB.
+             * @default null
+             */
+            note: string | null;
+            /**
+             * Format: uint64
+             * @description The journal's entry of the decision, or of the words that were said.
+             */
+            seq: number;
+        };
+        /** @description Something besides calls and decisions. */
+        Note: {
+            /**
+             * Format: uint64
+             * @description When, in milliseconds since 1970; null if that is not known.
+             */
+            at_ms: number | null;
+            /**
+             * @description What it is: `user`, `control`, `call_failed`, `rescued`, `fell_back`, `broke_off`, `held`,
+             *     `failed_open`, `lost`, `compacted`, `check`, `started_over`, `start_over_refused`,
+             *     `checkpoint`, `handed_over`, `mail`, `waiting`, `taken_up`, `steered`, `capped`, `ended`,
+             *     `marked`; others may come.
+             */
+            kind: string;
+            /**
+             * Format: uint64
+             * @description The journal's entry; null in recordings.
+             */
+            seq: number | null;
+            /** @description It, as a sentence or in the words of whoever spoke, at most 4 KiB. */
+            text: string;
+            /** @description Who did it; null if nobody did or it is not known. */
+            who: string | null;
+        };
+        /** @description How a call went. */
+        Outcome: "ok" | "error" | "empty";
         /** @description What went wrong. */
         Problem: {
             /** @description It. */
@@ -504,10 +1067,89 @@ export interface components {
             /** @description A sentence for people. */
             message: string;
         };
+        /** @description Words for the agent. */
+        Put: {
+            /** @description The template they were made from. */
+            template: string;
+            /** @description The words. */
+            text: string;
+            /**
+             * Format: uint32
+             * @description Which of the template's texts it is, from 0.
+             */
+            variant: number;
+        };
+        /** @description A file of recorded runs. */
+        Replayed: {
+            /** @description The format that its content has. */
+            format: string;
+            /**
+             * Format: uint64
+             * @description Runs that are left out of the list.
+             */
+            more_runs: number;
+            /** @description What could not be read, at most 20 sentences. */
+            problems: string[];
+            /** @description Its runs in order, at most 1,000. */
+            runs: components["schemas"]["RunLine"][];
+            /** @description The run that was asked for, or the first; null if there is none of that id. */
+            timeline: components["schemas"]["Timeline"] | null;
+        };
+        /** @description A recorded run in short. */
+        RunLine: {
+            /** @description The agent; empty if it is not known. */
+            agent: string;
+            /**
+             * Format: uint32
+             * @description Calls of tools.
+             */
+            calls: number;
+            /**
+             * Format: uint32
+             * @description Decisions other than to go on.
+             */
+            decisions: number;
+            /** @description The first of them, as an action; null if there was none. */
+            first_action: string | null;
+            /** @description Its id, to ask for it with `run`; at most 400 bytes. */
+            id: string;
+            /** @description The model; empty if it is not known. */
+            model: string;
+            /** @description `solved` or `unsolved`; null if it was not graded. */
+            outcome: string | null;
+            /**
+             * Format: uint32
+             * @description Turns.
+             */
+            turns: number;
+        };
+        /** @description A text that was put into the conversation. */
+        Said: {
+            /**
+             * Format: uint64
+             * @description When, in milliseconds since 1970; null if that is not known.
+             */
+            at_ms: number | null;
+            /**
+             * Format: uint64
+             * @description The journal's entry; null in recordings.
+             */
+            seq: number | null;
+            /** @description The template; `note` for words of a person, `rescue` where the model was asked once more. */
+            template: string;
+            /** @description The words, at most 8 KiB. */
+            text: string;
+        };
         /** @description A session. */
         SessionDetail: {
             /** @description The client program; null if it is not known. */
             agent: string | null;
+            /**
+             * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `warned` (the last decision was an
+             *     intervention), `harmful` (marked so); null if nothing speaks for it.
+             */
+            attention: string | null;
             /**
              * Format: uint64
              * @description Calls of tools in them.
@@ -523,6 +1165,8 @@ export interface components {
              * @description When it was first seen, in milliseconds since 1970.
              */
             created_ms: number;
+            /** @description Whether a process drives it; null for sessions of the gateway. */
+            driven: boolean | null;
             /**
              * Format: uint64
              * @description Entries of its journal.
@@ -532,10 +1176,19 @@ export interface components {
             key: string | null;
             /** @description `gateway` for one of a client of the gateway, `run` for one that Steersman drives. */
             kind: string;
+            /** @description The last decision other than to go on; null if there was none. */
+            last: components["schemas"]["LastDecision"] | null;
             /** @description The model; null if it is not known. */
             model: string | null;
             /** @description What was known when it was opened, as in its journal; null if its journal lacks it. */
             opened: unknown;
+            /**
+             * Format: float
+             * @description The score of the last decision, 0 to 1; null before the first.
+             */
+            score: number | null;
+            /** @description The scores of the last decisions, the latest last, at most 24. */
+            scores: number[];
             /** @description Its id. */
             session: string;
             /** @description How it stands; null if nothing of it was kept. */
@@ -568,6 +1221,12 @@ export interface components {
             /** @description The client program; null if it is not known. */
             agent: string | null;
             /**
+             * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `warned` (the last decision was an
+             *     intervention), `harmful` (marked so); null if nothing speaks for it.
+             */
+            attention: string | null;
+            /**
              * Format: uint64
              * @description Calls of tools in them.
              */
@@ -582,6 +1241,8 @@ export interface components {
              * @description When it was first seen, in milliseconds since 1970.
              */
             created_ms: number;
+            /** @description Whether a process drives it; null for sessions of the gateway. */
+            driven: boolean | null;
             /**
              * Format: uint64
              * @description Entries of its journal.
@@ -591,8 +1252,17 @@ export interface components {
             key: string | null;
             /** @description `gateway` for one of a client of the gateway, `run` for one that Steersman drives. */
             kind: string;
+            /** @description The last decision other than to go on; null if there was none. */
+            last: components["schemas"]["LastDecision"] | null;
             /** @description The model; null if it is not known. */
             model: string | null;
+            /**
+             * Format: float
+             * @description The score of the last decision, 0 to 1; null before the first.
+             */
+            score: number | null;
+            /** @description The scores of the last decisions, the latest last, at most 24. */
+            scores: number[];
             /** @description Its id. */
             session: string;
             /**
@@ -624,6 +1294,107 @@ export interface components {
             next: string | null;
             /** @description The sessions. */
             sessions: components["schemas"]["SessionLine"][];
+        };
+        /** @description Measured quantities of the run, each from 0 to 1; 1 speaks for going on. */
+        Signals: {
+            /**
+             * Format: float
+             * @description Share of the tightest budget of the run that is left; 1 without budgets.
+             */
+            budget_left: number;
+            /**
+             * Format: float
+             * @description Patience that the task's complexity earns.
+             */
+            complexity: number;
+            /**
+             * Format: float
+             * @description Share of the last turns in which every call failed; here 0 is best.
+             */
+            error_rate: number;
+            /**
+             * Format: float
+             * @description Interventions not yet used up.
+             */
+            intervention_ratio: number;
+            /**
+             * Format: float
+             * @description Share of the last turns with tools that brought something new.
+             */
+            novelty: number;
+            /**
+             * Format: float
+             * @description New resources per iteration against the velocity that counts as full.
+             */
+            progress_velocity: number;
+            /**
+             * Format: float
+             * @description 1 without consecutive revisits or repeats, 0 in a stuck loop.
+             */
+            stuck_loop: number;
+            /**
+             * Format: float
+             * @description 1 while failing tests reach new lows, 0 when stuck.
+             */
+            test_trend: number;
+            /**
+             * Format: float
+             * @description Room in the context window between soft and hard limit.
+             */
+            token_budget: number;
+        };
+        /** @description Where a timeline was read from. */
+        Source: "gateway" | "run" | "recorded";
+        /** @description What calls of models used. */
+        Spent: {
+            /**
+             * Format: uint64
+             * @description Of these, from the server's cache; null if that is not known.
+             */
+            cached_tokens: number | null;
+            /**
+             * Format: uint64
+             * @description The price in nano-dollars; null if it is not known.
+             */
+            cost_nanodollars: number | null;
+            /**
+             * Format: uint64
+             * @description Tokens sent, cached ones included.
+             */
+            input_tokens: number;
+            /**
+             * Format: uint64
+             * @description Tokens generated.
+             */
+            output_tokens: number;
+        };
+        /** @description How numbers are spread. */
+        Spread: {
+            /**
+             * Format: uint64
+             * @description How many numbers; the others mean nothing if there are none.
+             */
+            count: number;
+            /**
+             * Format: uint64
+             * @description The largest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description The mean.
+             */
+            mean: number;
+            /**
+             * Format: uint64
+             * @description Half of them are at most this.
+             */
+            median: number;
+            /**
+             * Format: uint64
+             * @description Nine tenths of them are at most this.
+             */
+            p90: number;
         };
         /** @description How a session stands. */
         Standing: {
@@ -661,6 +1432,67 @@ export interface components {
             /** @description Why it was ended; null if it was not. */
             stopped: string | null;
         };
+        /** @description How the engine sees a session. */
+        Standing2: {
+            /** @description Approaches tried, at most 8, the latest last. */
+            approaches: string[];
+            /**
+             * Format: uint32
+             * @description The attempt under way, from 1.
+             */
+            attempt: number;
+            /** @description What the agent said last of its progress; null if it says nothing. */
+            claimed: components["schemas"]["Claimed"] | null;
+            /** @description The complexity of the task. */
+            complexity: string;
+            /**
+             * Format: uint64
+             * @description Tokens in the conversation.
+             */
+            context_tokens: number;
+            /**
+             * Format: uint64
+             * @description The model's context window in tokens.
+             */
+            context_window: number;
+            /**
+             * Format: uint32
+             * @description Different files modified.
+             */
+            files_modified: number;
+            /**
+             * Format: uint32
+             * @description Different files read.
+             */
+            files_read: number;
+            /** @description Whether a person wants it watched and not governed. */
+            is_left_alone: boolean;
+            /** @description Who wants it to wait; null: nobody. */
+            paused: string | null;
+            /** @description The preset that a person wants in the place of the policy; null: the policy holds. */
+            preset: string | null;
+            /**
+             * Format: uint32
+             * @description Reads of what had been read before.
+             */
+            revisits: number;
+            /** @description `initial`, `reading`, `executing`, `verifying`. */
+            stage: string;
+            /** @description The kind of task. */
+            task_type: string;
+        };
+        /** @description Attempts that were started over. */
+        StartOvers: {
+            /**
+             * Format: uint64
+             * @description Start-overs.
+             */
+            count: number;
+            /** @description Sessions of runs by their number of start-overs, in decimal. */
+            sessions_by_count: {
+                [key: string]: number;
+            };
+        };
         /** @description A control was handed to its session. */
         Taken: {
             /** @description What takes effect with the session's next request. */
@@ -669,6 +1501,208 @@ export interface components {
             session: string;
             /** @description Who wanted it. */
             who: string;
+        };
+        /** @description Results of tests at a moment. */
+        TestPoint: {
+            /** @description Whether something could not be built or loaded. */
+            broken: boolean;
+            /**
+             * Format: uint32
+             * @description Tests that failed.
+             */
+            failed: number;
+            /**
+             * Format: uint32
+             * @description Tests that passed.
+             */
+            passed: number;
+            /**
+             * Format: uint32
+             * @description The turn.
+             */
+            turn: number;
+        };
+        /** @description Results of tests. */
+        TestResults: {
+            /** @description Whether something could not be built or loaded: its tests are missing from the counts. */
+            broken: boolean;
+            /**
+             * Format: uint32
+             * @description Tests that failed.
+             */
+            failed: number;
+            /** @description The failing tests that the output names, at most 64. */
+            failing: components["schemas"]["FailingTest"][];
+            /**
+             * Format: uint32
+             * @description Tests that passed.
+             */
+            passed: number;
+            /**
+             * Format: uint32
+             * @description Tests that were skipped.
+             */
+            skipped: number;
+        };
+        /** @description A test over time. */
+        TestSeen: {
+            /** @description The turns whose results name it as failing, at most 200; of more the latest. */
+            failed_in: number[];
+            /** @description Its identity, in hexadecimal. */
+            id: string;
+            /** @description Its name, at most 200 bytes; null if only the identity was kept. */
+            name: string | null;
+        };
+        /** @description A threshold. */
+        Threshold: {
+            /** @description What it means, as a sentence. */
+            about: string;
+            /** @description Its place in the policy file. */
+            name: string;
+            /**
+             * Format: double
+             * @description Its value; null: there is none, and what it is for never happens.
+             */
+            value: number | null;
+        };
+        /** @description The thresholds of a policy. */
+        Thresholds: {
+            /** @description Whether it decides now. */
+            holds: boolean;
+            /** @description `aggressive`, `standard` or `lenient`; of the policy that decides its own name. */
+            preset: string;
+            /** @description The thresholds, in the same order for every preset. */
+            values: components["schemas"]["Threshold"][];
+        };
+        /** @description A session turn by turn. */
+        Timeline: {
+            /** @description The agent; empty if it is not known. */
+            agent: string;
+            /** @description What happened before the first turn, at most 40; only with the first turns. */
+            before: components["schemas"]["Note"][];
+            /** @description How it ended; null while it goes on, or where that is not known. */
+            ending: components["schemas"]["Concluded"] | null;
+            /** @description The model; empty if it is not known. */
+            model: string;
+            /**
+             * Format: uint32
+             * @description What `after_turn` goes on with; null if there are no more for now.
+             */
+            next: number | null;
+            /** @description The name of the policy that decided; empty if it is not known. */
+            policy: string;
+            /** @description What could not be read, at most 20 sentences. */
+            problems: string[];
+            /**
+             * Format: uint64
+             * @description The last entry of the journal that it tells of; 0 for recordings.
+             */
+            seq: number;
+            /** @description The session's id; of a recording the run's own. */
+            session: string;
+            /** @description Where it was read from. */
+            source: components["schemas"]["Source"];
+            /** @description The task in the user's words, at most 4 KiB. */
+            task: string;
+            /**
+             * Format: uint32
+             * @description Turns of the session, told here or not.
+             */
+            turn_count: number;
+            /**
+             * @description The turns in order. The last one of a session that goes on may still grow: ask again for
+             *     what follows the turn before it.
+             */
+            turns: components["schemas"]["Turn"][];
+            /** @description What is known of the session as a whole. */
+            whole: components["schemas"]["Whole"];
+        };
+        /** @description One reply of the model and what followed until the next. */
+        Turn: {
+            /**
+             * Format: uint64
+             * @description When the reply was in, in milliseconds since 1970; null if that is not known.
+             */
+            at_ms: number | null;
+            /**
+             * Format: uint32
+             * @description The attempt it belongs to, from 1.
+             */
+            attempt: number;
+            /** @description Its calls, at most 64. */
+            calls: components["schemas"]["Call"][];
+            /** @description Checks that ran in it, at most 16. */
+            checks: components["schemas"]["CheckRun"][];
+            /** @description What the agent says of its progress; null if it says nothing. Only a claim. */
+            claimed: components["schemas"]["Claimed"] | null;
+            /** @description What was decided in it, at most 40; to go on without a word is left out. */
+            decisions: components["schemas"]["Decided2"][];
+            /** @description The model that answered; null if it did not say. */
+            model: string | null;
+            /**
+             * Format: uint32
+             * @description Calls that are left out.
+             */
+            more_calls: number;
+            /** @description What else happened, at most 40: controls, failures, rescues. */
+            notes: components["schemas"]["Note"][];
+            /**
+             * Format: uint32
+             * @description Its number, from 1, as decisions and evidence count.
+             */
+            number: number;
+            /** @description What was put into the conversation in it, at most 40. */
+            said: components["schemas"]["Said"][];
+            /**
+             * Format: float
+             * @description The score of its last decision, 0 (stop exploring) to 1 (go on); null without one.
+             */
+            score: number | null;
+            /**
+             * Format: uint64
+             * @description The journal's entry of the reply; null in recordings.
+             */
+            seq: number | null;
+            /** @description The signals at its last decision; null without one. */
+            signals: components["schemas"]["Signals"] | null;
+            /** @description What the call of the model used; null if that is not known. */
+            spent: components["schemas"]["Spent"] | null;
+            /** @description Why the model stopped, as a word; null if the server did not say. */
+            stop: string | null;
+            /** @description Test results seen last in it; null if none were. */
+            tests: components["schemas"]["TestResults"] | null;
+            /** @description The beginning of the reply's text, at most 4 KiB; of one without, of its reasoning. */
+            text: string;
+            /**
+             * Format: uint64
+             * @description From the request to the end of the reply, in milliseconds; null if that is not known.
+             */
+            took_ms: number | null;
+        };
+        /** @description What is known of a session as a whole, whichever turns are told. */
+        Whole: {
+            /** @description Attempts that were given up: the ledger. */
+            attempts: components["schemas"]["Attempt"][];
+            /** @description Its budgets, with what is used of them. */
+            budgets: components["schemas"]["Budget"][];
+            /** @description The controls that it takes now, by the names of `POST /api/sessions/{id}/control`. */
+            controls: string[];
+            /** @description Files read and modified in the order of their first call, at most 500. */
+            files: components["schemas"]["FileSeen"][];
+            /** @description The letters of its agents, at most 500; of more the latest. */
+            mail: components["schemas"]["Letter"][];
+            /** @description Why it takes none; null if it takes some, or has ended. */
+            no_controls: string | null;
+            /** @description Results of tests over the turns, at most 1,000; of more the latest. */
+            results: components["schemas"]["TestPoint"][];
+            /** @description What its calls of models used. */
+            spent: components["schemas"]["Spent"];
+            /** @description How the engine sees it; null if nothing is known of that. */
+            standing: components["schemas"]["Standing2"] | null;
+            /** @description Tests that failed at some time, at most 500. */
+            tests: components["schemas"]["TestSeen"][];
+            /** @description The thresholds of the policy that decides and of each preset, the former first. */
+            thresholds: components["schemas"]["Thresholds"][];
         };
     };
     responses: never;
@@ -724,6 +1758,8 @@ export interface operations {
                 after?: number;
                 /** @description Without `session`: begins with entries of this time, in milliseconds since 1970; some may have been told before. Default: with what is new. */
                 since_ms?: number;
+                /** @description `sessions` tells, instead of entries, how each session stands after them; what happens in quick succession is told once. Only without `session`. Default: `entries`. */
+                tell?: "entries" | "sessions";
             };
             header?: never;
             path?: never;
@@ -765,6 +1801,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": Record<string, never>;
+                };
+            };
+            /** @description Why there is no answer. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayRuns: {
+        parameters: {
+            query?: {
+                /** @description The file's name: runs without an id are called after it. */
+                name?: string;
+                /** @description The id of the run to tell. Default: the first. */
+                run?: string;
+                /** @description The built-in policy that decides. Default: the gateway's own. */
+                policy?: "default" | "classic" | "aggressive" | "standard" | "lenient";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replayed"];
                 };
             };
             /** @description Why there is no answer. */
@@ -908,6 +1984,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Entries"];
+                };
+            };
+            /** @description Why there is no answer. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    markDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMark"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Marked"];
+                };
+            };
+            /** @description Why there is no answer. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showTimeline: {
+        parameters: {
+            query?: {
+                /** @description Only turns after this number. Default: 0. */
+                after_turn?: number;
+                /** @description At most that many turns. Default: 500. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The session's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description Why there is no answer. */

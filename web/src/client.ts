@@ -3,20 +3,21 @@
 import type { components } from './api';
 
 export type Schemas = components['schemas'];
-export type SessionLine = Schemas['SessionLine'] & {
-  score: number | null;
-  scores: number[];
-  last: { action: string; reason: string; turn: number; shadow: boolean; is_over: boolean } | null;
-  attention: string | null;
-  driven: boolean | null;
-};
-export type SessionDetail = Schemas['SessionDetail'] & SessionLine;
-export type SessionList = { sessions: SessionLine[]; next: string | null };
+export type SessionLine = Schemas['SessionLine'];
+export type SessionDetail = Schemas['SessionDetail'];
+export type SessionList = Schemas['SessionList'];
 export type Entries = Schemas['Entries'];
-export type Control = Schemas['Control'] | { control: 'start_over' };
+export type Control = Schemas['Control'];
 export type Taken = Schemas['Taken'];
-export type { Analytics, Timeline, Turn, Decided, Replayed, Note } from './draft';
-import type { Analytics, Marked, NewMark, Replayed, Timeline } from './draft';
+export type Analytics = Schemas['Analytics'];
+export type Timeline = Schemas['Timeline'];
+export type Turn = Schemas['Turn'];
+export type Note = Schemas['Note'];
+export type Replayed = Schemas['Replayed'];
+/** A decision with all that explains it. The document numbers it, because lists have a short one. */
+export type Decided = Turn['decisions'][number];
+type NewMark = Schemas['NewMark'];
+type Marked = Schemas['Marked'];
 
 /** An answer that takes longer is given up. Milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;

@@ -51,7 +51,7 @@ export function percent(share: number): string {
 
 /** `nudge_synthesis` as words. */
 export function words(name: string): string {
-  return name.replaceAll('_', ' ');
+  return name === 're_evaluate' ? 're-evaluate' : name.replaceAll('_', ' ');
 }
 
 export function plural(count_: number, one: string, many = `${one}s`): string {

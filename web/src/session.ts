@@ -5,10 +5,9 @@ import { ApiError, api, type Control, type Decided, type Timeline } from './clie
 import type { EntryEvent, Feed, FeedStatus } from './feed';
 import { makeFeed } from './live';
 import { preferences } from './preferences';
+import { appendEntries } from './state/entries';
 import { askAfter, mergeTimeline, withMark } from './state/timeline';
 
-/** Entries of the journal that are kept for its tab, the latest. */
-export const MAX_ENTRIES = 1_000;
 /** Entries that are told of what was before the page was opened. */
 const PAST_ENTRIES = 400;
 /** How long to wait for more before the turns are read again. Milliseconds. */
@@ -32,16 +31,6 @@ export interface OpenSession {
   mark(seq: number, mark: Decided['mark'], note: string | null): Promise<void>;
   reload(): void;
   close(): void;
-}
-
-/** Entries in order without repeats, the latest of them. */
-export function appendEntries(
-  known: readonly EntryEvent[],
-  fresh: readonly EntryEvent[],
-): EntryEvent[] {
-  const last = known.at(-1)?.seq ?? 0;
-  const added = fresh.filter((entry) => entry.seq > last);
-  return [...known, ...added].slice(-MAX_ENTRIES);
 }
 
 export function openSession(id: string): OpenSession {

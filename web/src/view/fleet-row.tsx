@@ -17,7 +17,7 @@ export const COLUMNS: readonly Column[] = [
   { name: 'Needs', class: 'needs', sort: 'attention' },
   { name: 'Task', class: 'task', sort: 'task' },
   { name: 'State', class: 'state', sort: null },
-  { name: 'Turn', class: 'turn num', sort: 'turns' },
+  { name: 'Turn', class: 'turns num', sort: 'turns' },
   { name: 'Score', class: 'score', sort: 'score' },
   { name: 'Last decision', class: 'last', sort: null },
   { name: 'Tokens', class: 'tokens num', sort: 'tokens' },
@@ -93,7 +93,7 @@ function Cells({ row }: { row: Row }) {
       <div class="cell state" role="gridcell">
         <StateBadge state={row.state} />
       </div>
-      <div class="cell turn num" role="gridcell">
+      <div class="cell turns num" role="gridcell">
         {row.turns}
       </div>
       <div class="cell score" role="gridcell">

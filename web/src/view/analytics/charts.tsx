@@ -50,6 +50,20 @@ interface Layer {
   values: number[];
 }
 
+/** Steps of an axis on which nothing has fractions. */
+const WHOLE = Array.from({ length: 12 }, (_, at) => [1, 2, 5].map((by) => by * 10 ** at)).flat();
+
+/** Hours and minutes as they are written everywhere else on the page; the date where a day begins. */
+function times24(_: uPlot, splits: number[]): string[] {
+  return splits.map((seconds, at) => {
+    const date = new Date(seconds * 1_000);
+    const day = `${date.getDate()}.${date.getMonth() + 1}.`;
+    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+    const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return isMidnight ? day : at === 0 ? `${time}\n${day}` : time;
+  });
+}
+
 /** Bars of several layers on top of each other. */
 function StackedBars({
   title,
@@ -88,8 +102,8 @@ function StackedBars({
           cursor: { y: false, points: { show: false } },
           scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
           axes: [
-            axis({ size: 42 }),
-            axis({ size: 54, values: (_, splits) => splits.map((value) => short(value)) }),
+            axis({ size: 42, values: times24 }),
+            axis({ size: 54, incrs: WHOLE, values: (_, splits) => splits.map(short) }),
           ],
           series: [{}, ...[...layers].reverse().map(bars)],
         })}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { clock, count, moment, plural, words } from '../../format';
-import type { Timeline } from '../../client';
+import type { Timeline, Turn } from '../../client';
 import type { EntryEvent } from '../../feed';
 import { decisionsOf, speaks } from '../../state/timeline';
 import { Empty } from '../marks';
@@ -35,11 +35,12 @@ export function Conversation({ timeline }: { timeline: Timeline }) {
               </p>
             )}
           </div>
-          {turn.said.map((said, at) => (
+          {wordsPut(turn).map((said, at) => (
             <div key={at} class={`bubble put ${said.template === 'note' ? 'human' : ''}`}>
               <span class="who">
                 {said.template === 'note' ? 'A person, through Steersman' : 'Steersman'}
                 <small> {said.template}</small>
+                {said.shadow && <small> (not said: shadow)</small>}
               </span>
               <pre>{said.text}</pre>
             </div>
@@ -59,6 +60,23 @@ export function Conversation({ timeline }: { timeline: Timeline }) {
       )}
     </ol>
   );
+}
+
+interface WordsPut {
+  text: string;
+  template: string;
+  /** They were only to be said. */
+  shadow: boolean;
+}
+
+/** What was said, and what decisions of shadow mode and recordings would have said. */
+function wordsPut(turn: Turn): WordsPut[] {
+  const said = turn.said.map(({ text, template }) => ({ text, template, shadow: false }));
+  const known = new Set(said.map(({ text }) => text));
+  const wished = turn.decisions.flatMap(({ put, shadow }) =>
+    put === null || known.has(put.text) ? [] : [{ text: put.text, template: put.template, shadow }],
+  );
+  return [...said, ...wished];
 }
 
 function Bubble({ who, text, tone }: { who: string; text: string; tone?: string }) {
