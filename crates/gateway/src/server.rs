@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -39,6 +40,9 @@ const PING: Duration = Duration::from_secs(30);
 /// How long a refused `accept` is waited out: the machine has no more files or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// Answers a request by its head, if it is for a page; `None`: it is not.
+pub type Pages = fn(&http::request::Parts) -> Option<Response<Bytes>>;
+
 /// How far the server is on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
@@ -71,6 +75,8 @@ struct Shared {
     live: RwLock<Arc<Live>>,
     /// Not set: there is no API, and its paths are the model servers'.
     api: OnceLock<Api>,
+    /// Not set: there is no page.
+    pages: OnceLock<Pages>,
     /// Not set: no virtual key is known.
     ring: OnceLock<Arc<Ring>>,
     /// Not set: nobody counts what is used.
@@ -120,6 +126,7 @@ impl Server {
         let shared = Shared {
             live: RwLock::new(Arc::new(live)),
             api: OnceLock::new(),
+            pages: OnceLock::new(),
             ring: OnceLock::new(),
             ledger: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
@@ -136,6 +143,14 @@ impl Server {
     pub fn with_api(self, api: Api) -> Self {
         // A second one would be a mistake of the caller's that changes nothing.
         let _ = self.shared.api.set(api);
+        self
+    }
+
+    /// Answers requests for pages as well, before anything else is made of them. The first ones
+    /// hold.
+    #[must_use]
+    pub fn with_pages(self, pages: Pages) -> Self {
+        let _ = self.shared.pages.set(pages);
         self
     }
 
@@ -318,6 +333,16 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 
 /// Answers one request, and counts it where there is somebody who asks for figures.
 async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Response<Body> {
+    let request = match shared.pages.get() {
+        None => request,
+        Some(pages) => {
+            let (head, body) = request.into_parts();
+            if let Some(page) = pages(&head) {
+                return page.map(Body::whole);
+            }
+            Request::from_parts(head, body)
+        }
+    };
     let Some(api) = shared.api.get() else {
         return answer(shared, number, request).await.1;
     };

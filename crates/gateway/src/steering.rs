@@ -220,6 +220,9 @@ impl Steering {
         let asked = Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
         let decision = session.hear(&asked)?;
         session.memory.in_flight = true;
+        if let Some(returned) = session.returned().filter(|_| !resent) {
+            tell(&Entry::Returned(Box::new(returned)));
+        }
         if !resent && let Some(decision) = &decision {
             tell(&Entry::Decided(Box::new(decision.clone())));
         }

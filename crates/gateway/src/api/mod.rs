@@ -56,6 +56,8 @@ const SESSIONS: u64 = 50;
 const ENTRIES: u64 = 200;
 /// Longest name of a person, in bytes.
 const MAX_WHO: usize = 64;
+/// What is spoken over a WebSocket, where a client asks for it by name.
+const PROTOCOL: &str = "steersman.v1";
 /// Who took the helm, where the request does not say.
 const SOMEBODY: &str = "a person";
 
@@ -154,7 +156,7 @@ impl Api {
             (Operation::Entries, Some(id)) => self.entries(&id, &query).await,
             (Operation::Control, Some(id)) => self.control(&id, head, body).await,
             (Operation::Analytics, _) => self.analytics(&query).await,
-            (Operation::Events, _) => self.events(&query, upgrade).await,
+            (Operation::Events, _) => self.events(head, &query, upgrade).await,
             (Operation::Metrics, _) => Ok(self.metrics()),
             // Only these have a session in their path.
             (Operation::Timeline | Operation::Mark | Operation::Replay, _) => {
@@ -258,6 +260,7 @@ impl Api {
 
     async fn events(
         &self,
+        head: &request::Parts,
         query: &Query,
         upgrade: Option<(String, OnUpgrade)>,
     ) -> Result<Reply, Refused> {
@@ -275,6 +278,7 @@ impl Api {
             let why = format!("{MAX_FOLLOWERS} clients follow events already");
             return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why));
         };
+        let speaks = handshake::protocols(&head.headers).any(|offered| offered == PROTOCOL);
         let (store, over) = (Arc::clone(&self.with.store), self.over.subscribe());
         let joined_ms = (self.with.clock)();
         tokio::spawn(async move {
@@ -284,7 +288,11 @@ impl Api {
             }
             drop(place);
         });
-        Ok(handshake::accept(&key))
+        let mut reply = handshake::accept(&key);
+        if speaks {
+            handshake::speak(&mut reply, PROTOCOL);
+        }
+        Ok(reply)
     }
 }
 
