@@ -57,11 +57,23 @@ export class Agent {
 export async function mend(agent, turns = 9) {
   const steps = [
     { text: 'I look at the tests first.', calls: [call('bash', 'pytest -q', FAILING(3))] },
-    { text: 'Three fail. I read the parser.', calls: [call('read', 'src/parse.py', 'def parse(s):\n    return int(s)')] },
-    { text: 'The lexer feeds it.', calls: [call('grep', 'lex(', 'src/lex.py:12: def lex(s):'), call('read', 'src/lex.py', 'def lex(s):\n    return s.split()')] },
+    {
+      text: 'Three fail. I read the parser.',
+      calls: [call('read', 'src/parse.py', 'def parse(s):\n    return int(s)')],
+    },
+    {
+      text: 'The lexer feeds it.',
+      calls: [
+        call('grep', 'lex(', 'src/lex.py:12: def lex(s):'),
+        call('read', 'src/lex.py', 'def lex(s):\n    return s.split()'),
+      ],
+    },
     { text: 'An empty string is not handled.', calls: [call('edit', 'src/parse.py', 'edited')] },
     { text: 'Again the tests.', calls: [call('bash', 'pytest -q', FAILING(1))] },
-    { text: 'One is left: signs.', calls: [call('read', 'tests/test_sign.py', 'def test_sign(): assert parse("-1") == -1')] },
+    {
+      text: 'One is left: signs.',
+      calls: [call('read', 'tests/test_sign.py', 'def test_sign(): assert parse("-1") == -1')],
+    },
     { text: 'I handle the sign.', calls: [call('edit', 'src/lex.py', 'edited')] },
     { text: 'And the tests once more.', calls: [call('bash', 'pytest -q', '12 passed in 0.31s')] },
     { text: 'All 12 tests pass: empty strings and signs are handled now.' },
@@ -85,6 +97,11 @@ function FAILING(number) {
 }
 
 export function call(name, target, returns) {
-  const argument = name === 'bash' ? { command: target } : name === 'grep' ? { pattern: target } : { path: target };
+  const argument =
+    name === 'bash'
+      ? { command: target }
+      : name === 'grep'
+        ? { pattern: target }
+        : { path: target };
   return { name, arguments: argument, returns };
 }

@@ -142,7 +142,9 @@ export class Page {
     } else if (method === 'Log.entryAdded' && params.entry.level === 'error') {
       this.problems.push(`${params.entry.source}: ${params.entry.text}`);
     } else if (method === 'Runtime.consoleAPICalled' && params.type === 'error') {
-      this.problems.push(`console: ${params.args.map((it) => it.value ?? it.description).join(' ')}`);
+      this.problems.push(
+        `console: ${params.args.map((it) => it.value ?? it.description).join(' ')}`,
+      );
     } else if (method === 'Page.javascriptDialogOpening') {
       this.problems.push(`dialog: ${params.message}`);
       void this.send('Page.handleJavaScriptDialog', { accept: false });
@@ -236,7 +238,15 @@ export class Page {
 
   async key(key, code = key) {
     const text = key.length === 1 ? { text: key } : key === 'Enter' ? { text: '\r' } : {};
-    const numbers = { Enter: 13, Tab: 9, ArrowDown: 40, ArrowUp: 38, End: 35, Home: 36, ArrowRight: 39 };
+    const numbers = {
+      Enter: 13,
+      Tab: 9,
+      ArrowDown: 40,
+      ArrowUp: 38,
+      End: 35,
+      Home: 36,
+      ArrowRight: 39,
+    };
     const windowsVirtualKeyCode = numbers[key] ?? key.toUpperCase().charCodeAt(0);
     const event = { key, code, windowsVirtualKeyCode };
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...text });

@@ -29,14 +29,21 @@ export class Gateway {
   }
 
   async start(env = {}) {
-    this.#process = spawn(this.binary, ['serve', '--config', this.config, '--listen', this.listen], {
-      cwd: this.folder,
-      env: { ...process.env, XDG_CONFIG_HOME: this.folder, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#process = spawn(
+      this.binary,
+      ['serve', '--config', this.config, '--listen', this.listen],
+      {
+        cwd: this.folder,
+        env: { ...process.env, XDG_CONFIG_HOME: this.folder, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     let said = '';
     const address = await new Promise((done, fail) => {
-      const timer = setTimeout(() => fail(new Error(`the gateway did not start: ${said}`)), START_MS);
+      const timer = setTimeout(
+        () => fail(new Error(`the gateway did not start: ${said}`)),
+        START_MS,
+      );
       const hear = (text) => {
         said += text;
         const found = /listening on (?:http:\/\/)?([\d.]+:\d+)/.exec(said);

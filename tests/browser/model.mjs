@@ -25,10 +25,11 @@ export async function startModel() {
   return {
     asked,
     url: `http://127.0.0.1:${server.address().port}`,
-    close: () => new Promise((done) => {
-      server.closeAllConnections();
-      server.close(done);
-    }),
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(done);
+      }),
   };
 }
 

@@ -21,5 +21,11 @@ await build({
   logLevel: 'warning',
 });
 const files = names.map((name) => join(out, name.replace(/\.ts$/, '.mjs')));
-const { status } = spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit' });
-process.exit(status ?? 1);
+const told = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...files], {
+  encoding: 'utf8',
+});
+const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(told.stdout)?.[1] ?? 0);
+const failed = number('fail') + number('cancelled');
+if (failed > 0 || told.status !== 0) process.stdout.write(told.stdout + told.stderr);
+console.log(`${number('pass')} passed, ${failed} failed`);
+process.exit(told.status ?? 1);

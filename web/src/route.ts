@@ -2,7 +2,14 @@
 
 export type Route =
   | { view: 'fleet' }
-  | { view: 'session'; id: string; tab: string; turn: number | null }
+  | {
+      view: 'session';
+      id: string;
+      tab: string;
+      turn: number | null;
+      /** The entry after which the journal is told; absent: its latest entries. */
+      after?: number;
+    }
   | { view: 'analytics' }
   | { view: 'replay' };
 
@@ -23,9 +30,17 @@ export function readRoute(hash: string): Route {
   if (first === 'analytics') return { view: 'analytics' };
   if (first === 'replay') return { view: 'replay' };
   if (first !== 's' || second === '') return { view: 'fleet' };
-  const turn = Number.parseInt(new URLSearchParams(query).get('turn') ?? '', 10);
+  const params = new URLSearchParams(query);
+  const turn = Number.parseInt(params.get('turn') ?? '', 10);
+  const after = Number.parseInt(params.get('after') ?? '', 10);
   const tab = TABS.find((known) => known === third) ?? 'timeline';
-  return { view: 'session', id: decode(second), tab, turn: Number.isNaN(turn) ? null : turn };
+  return {
+    view: 'session',
+    id: decode(second),
+    tab,
+    turn: Number.isNaN(turn) ? null : turn,
+    ...(Number.isNaN(after) ? {} : { after }),
+  };
 }
 
 function decode(segment: string): string {

@@ -33,8 +33,9 @@ export interface OpenSession {
   close(): void;
 }
 
-export function openSession(id: string): OpenSession {
-  return new Opened(id);
+/** Opens a session; its journal is told after an entry, or its latest ones. */
+export function openSession(id: string, after: number | null): OpenSession {
+  return new Opened(id, after);
 }
 
 class Opened implements OpenSession {
@@ -46,14 +47,16 @@ class Opened implements OpenSession {
   readonly entries = signal<readonly EntryEvent[]>([]);
   readonly told = signal(0);
   readonly #feed: Feed;
-  #seq: number | null = null;
+  /** The last entry that was told; null before it is known where to begin. */
+  #seq: number | null;
   #timer: number | null = null;
   #isReading = false;
   #isAgain = false;
   #isClosed = false;
 
-  constructor(id: string) {
+  constructor(id: string, after: number | null) {
     this.id = id;
+    this.#seq = after;
     this.#feed = makeFeed(() => ({ session: id, after: this.#seq ?? 0 }), {
       events: (events) => {
         this.#take(events.filter((event) => event.type === 'entry'));

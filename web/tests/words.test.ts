@@ -57,6 +57,7 @@ test('addresses lead to views and back', () => {
   check('#/s/gw-1/files', { ...session, tab: 'files' });
   check('#/s/gw-1?turn=12', { ...session, turn: 12 });
   check('#/s/gw-1?turn=x', session);
+  check('#/s/gw-1/journal?after=0', { ...session, tab: 'journal', after: 0 });
   check('#/s/%E0%A4%A', { ...session, id: '%E0%A4%A' });
   for (const hash of ['#/', '#/analytics', '#/s/a%2Fb', '#/s/gw-1/tests?turn=3']) {
     assert.equal(hrefOf(readRoute(hash)), hash);

@@ -5,16 +5,27 @@ import { readFileSync } from 'node:fs';
 import { Agent, loop, mend } from '../agent.mjs';
 import { test } from '../check.mjs';
 
-const AXE = readFileSync(new URL('../../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const AXE = readFileSync(
+  new URL('../../../web/node_modules/axe-core/axe.min.js', import.meta.url),
+  'utf8',
+);
 
 async function findings(page) {
   await page.send('Runtime.evaluate', { expression: AXE });
   return page.run(async () => {
-    const options = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
+    const options = {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    };
     const { violations } = await window.axe.run(document, options);
     return violations
       .filter((it) => it.impact === 'serious' || it.impact === 'critical')
-      .map((it) => `${it.id}: ${it.nodes.slice(0, 3).map((node) => node.target + ' ' + node.failureSummary).join(' | ')}`);
+      .map(
+        (it) =>
+          `${it.id}: ${it.nodes
+            .slice(0, 3)
+            .map((node) => node.target + ' ' + node.failureSummary)
+            .join(' | ')}`,
+      );
   });
 }
 
@@ -29,7 +40,16 @@ for (const look of LOOKS) {
     const page = await open('', look);
     await page.waitForText('.cell.task a', `Look at it, ${name}`);
     assert.deepEqual(await findings(page), [], 'fleet');
-    const tabs = ['timeline', 'conversation', 'decisions', 'files', 'tests', 'attempts', 'mail', 'journal'];
+    const tabs = [
+      'timeline',
+      'conversation',
+      'decisions',
+      'files',
+      'tests',
+      'attempts',
+      'mail',
+      'journal',
+    ];
     for (const tab of tabs) {
       await page.run((hash) => (location.hash = hash), `#/s/${agent.session}/${tab}`);
       await page.until((it) => document.querySelector(`#tab-${it}[aria-selected=true]`), tab);
@@ -56,12 +76,17 @@ test('access: everything can be reached with the keyboard', async ({ open, gatew
     reached.add(
       await page.run(() => {
         const at = document.activeElement;
-        return (at.getAttribute('aria-label') ?? at.textContent ?? '').trim().slice(0, 40) || at.tagName;
+        return (
+          (at.getAttribute('aria-label') ?? at.textContent ?? '').trim().slice(0, 40) || at.tagName
+        );
       }),
     );
   }
   for (const name of ['Fleet', 'Analytics', 'Replay', 'Timeline', 'Pause', 'Re-evaluate', 'Stop']) {
-    assert.ok([...reached].some((it) => it.startsWith(name)), `${name} not in ${[...reached]}`);
+    assert.ok(
+      [...reached].some((it) => it.startsWith(name)),
+      `${name} not in ${[...reached]}`,
+    );
   }
   await page.run(() => document.querySelector('#tab-timeline').focus());
   await page.key('ArrowRight');
@@ -72,7 +97,9 @@ test('access: nothing moves where people want it still', async ({ open }) => {
   const page = await open();
   await page.emulate({ still: true });
   const durations = await page.run(() =>
-    [...document.querySelectorAll('*')].map((it) => Number.parseFloat(getComputedStyle(it).animationDuration)),
+    [...document.querySelectorAll('*')].map((it) =>
+      Number.parseFloat(getComputedStyle(it).animationDuration),
+    ),
   );
   assert.ok(durations.every((seconds) => seconds < 0.01));
 });

@@ -55,7 +55,9 @@ test('fleet: search, filters and order narrow it down and are kept', async ({ op
   });
   await page.until(() => document.querySelectorAll('.rows .row').length > 1);
   await page.run(() => {
-    const pick = [...document.querySelectorAll('.pick')].find((it) => it.textContent.includes('Model'));
+    const pick = [...document.querySelectorAll('.pick')].find((it) =>
+      it.textContent.includes('Model'),
+    );
     const select = pick.querySelector('select');
     select.value = 'm-needle';
     select.dispatchEvent(new Event('change', { bubbles: true }));

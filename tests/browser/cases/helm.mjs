@@ -60,7 +60,10 @@ test('helm: a forced answer takes the tools away', async ({ open, gateway, model
   await page.waitForText('.said', 'Force answer');
   await agent.turn({ text: 'This is my answer.' });
   const asked = model.asked.at(-1);
-  assert.ok(asked.tool_choice === 'none' || !asked.tools?.length, JSON.stringify(asked.tool_choice));
+  assert.ok(
+    asked.tool_choice === 'none' || !asked.tools?.length,
+    JSON.stringify(asked.tool_choice),
+  );
   await page.waitForText('.title .badge', 'forced');
 });
 

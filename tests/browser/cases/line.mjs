@@ -83,7 +83,9 @@ test('line: with an admin token it is asked for once and kept for the tab', asyn
   model,
 }) => {
   const settings = 'admin_token_env: DASHBOARD_TOKEN\n';
-  const gateway = await new Gateway(binary, model.url, settings).start({ DASHBOARD_TOKEN: 'geheim+/=' });
+  const gateway = await new Gateway(binary, model.url, settings).start({
+    DASHBOARD_TOKEN: 'geheim+/=',
+  });
   const page = await chromium.page();
   try {
     await page.open(gateway.page);

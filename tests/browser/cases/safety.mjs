@@ -25,11 +25,21 @@ test('safety: hostile words are inert wherever they stand', async ({ open, gatew
     { name: 'x<img src=x onerror=window.owned=1>', arguments: { path: HOSTILE }, returns: HOSTILE },
     call('bash', HOSTILE, HOSTILE),
   ];
-  for (let turn = 0; turn < 7; turn += 1) await agent.turn({ text: `Says ${HOSTILE}`, calls, tools });
+  for (let turn = 0; turn < 7; turn += 1)
+    await agent.turn({ text: `Says ${HOSTILE}`, calls, tools });
   const { session } = agent;
   const page = await open();
   await page.waitForText('.cell.task a', '<script>window.owned=1</script>');
-  const tabs = ['timeline', 'conversation', 'decisions', 'files', 'tests', 'attempts', 'mail', 'journal'];
+  const tabs = [
+    'timeline',
+    'conversation',
+    'decisions',
+    'files',
+    'tests',
+    'attempts',
+    'mail',
+    'journal',
+  ];
   for (const tab of tabs) {
     await page.run((hash) => (location.hash = hash), `#/s/${session}/${tab}`);
     await page.until((it) => document.querySelector(`#tab-${it}[aria-selected=true]`), tab);
@@ -39,7 +49,8 @@ test('safety: hostile words are inert wherever they stand', async ({ open, gatew
     const found = await page.run(() => ({
       owned: window.owned ?? null,
       scripts: document.querySelectorAll('main script, main img, main svg[onload]').length,
-      odd: [...document.querySelectorAll('main a')].filter((it) => it.protocol === 'javascript:').length,
+      odd: [...document.querySelectorAll('main a')].filter((it) => it.protocol === 'javascript:')
+        .length,
     }));
     assert.deepEqual(found, { owned: null, scripts: 0, odd: 0 }, tab);
   }
@@ -48,14 +59,28 @@ test('safety: hostile words are inert wherever they stand', async ({ open, gatew
   assert.equal(await page.run(() => window.owned ?? null), null);
 });
 
-test('safety: the page asks nobody but its gateway, under a strict policy', async ({ open, gateway }) => {
+test('safety: the page asks nobody but its gateway, under a strict policy', async ({
+  open,
+  gateway,
+}) => {
   const page = await open();
   await page.until(() => document.querySelector('[data-status="live"]') !== null);
-  const elsewhere = page.requests.filter((url) => !url.startsWith(gateway.url.replace('http', '')) && !url.includes(gateway.listen));
-  assert.deepEqual(elsewhere.filter((url) => url !== 'about:blank'), []);
+  const elsewhere = page.requests.filter(
+    (url) => !url.startsWith(gateway.url.replace('http', '')) && !url.includes(gateway.listen),
+  );
+  assert.deepEqual(
+    elsewhere.filter((url) => url !== 'about:blank'),
+    [],
+  );
   const { headers } = await fetch(gateway.page);
   const policy = headers.get('content-security-policy');
-  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ]) {
     assert.ok(policy.includes(part), policy);
   }
   assert.doesNotMatch(policy, /unsafe/);

@@ -40,7 +40,10 @@ test('session: a decision has its reason, numbers and evidence, which leads to t
     };
   });
   assert.ok(told.why.length > 10, told.why);
-  assert.ok(told.numbers.includes('count') && told.numbers.includes('threshold'), `${told.numbers}`);
+  assert.ok(
+    told.numbers.includes('count') && told.numbers.includes('threshold'),
+    `${told.numbers}`,
+  );
   assert.ok(told.links.length > 0);
   await page.click('.evidence .turn-link');
   const turn = told.links[0].replace('turn ', '');
@@ -72,7 +75,10 @@ test('session: marks are kept and told in analytics', async ({ open, gateway }) 
   await page.send('Page.reload');
   await page.waitForText('.marks button[aria-pressed=true]', 'Harmful');
   const { judged } = await gateway.api('/api/analytics');
-  assert.ok(judged.some((it) => it.harmful > 0), JSON.stringify(judged));
+  assert.ok(
+    judged.some((it) => it.harmful > 0),
+    JSON.stringify(judged),
+  );
 });
 
 test('session: one that is not there says so', async ({ open }) => {

@@ -36,7 +36,11 @@ test('views: a file that is no trace is refused in words', async ({ open }) => {
   page.problems = page.problems.filter((it) => !/status of 4\d\d/.test(it));
 });
 
-test('views: analytics sum up what happened, and can be taken along', async ({ open, gateway, chromium }) => {
+test('views: analytics sum up what happened, and can be taken along', async ({
+  open,
+  gateway,
+  chromium,
+}) => {
   const agent = new Agent(gateway, 'summed', 'Sum it up');
   await mend(agent, 2);
   await loop(agent, 8);

@@ -19,7 +19,7 @@ import { Turns } from './turns';
 type SessionRoute = Extract<Route, { view: 'session' }>;
 
 export function SessionView({ route }: { route: SessionRoute }) {
-  const session = useMemo(() => openSession(route.id), [route.id]);
+  const session = useMemo(() => openSession(route.id, route.after ?? null), [route.id]);
   useEffect(() => () => session.close(), [session]);
   const timeline = session.timeline.value;
   switch (session.reading.value) {
