@@ -5,7 +5,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { ApiError, api, socketProtocols, socketUrl, type Query } from './client';
 import { Feed, type FeedSeams, type FeedStatus, type FeedTells, type Line } from './feed';
 import { emptyFleet, foldBatch, foldLines, type Row } from './state/fleet';
-import { choose } from './state/choice';
+import { attention, choose, valuesOf } from './state/choice';
 import { preferences } from './preferences';
 
 /** Sessions of a page of the list, and how many are read at most when the page is opened. */
@@ -26,6 +26,8 @@ export type Listing = 'loading' | 'ready' | 'failed' | 'locked';
 const fleet = emptyFleet();
 /** Counts up with every change of the fleet. */
 export const version = signal(0);
+/** Sessions that are known. */
+export const size = signal(0);
 /** Counts up when rows have to be put into order again. */
 const order = signal(0);
 export const listing = signal<Listing>('loading');
@@ -47,22 +49,32 @@ export function rowOf(session: string): Row | undefined {
   return fleet.rows.get(session);
 }
 
-export function allRows(): Iterable<Row> {
-  return fleet.rows.values();
-}
+/** The values that filters offer. */
+export const offered = computed(() => {
+  void order.value;
+  const of = (what: (row: Row) => string | null): string[] => valuesOf(fleet.rows.values(), what);
+  return {
+    state: of((row) => row.state),
+    agent: of((row) => row.agent),
+    model: of((row) => row.model),
+  };
+});
 
-export function fleetSize(): number {
-  return fleet.rows.size;
-}
-
-export function takenEntries(): number {
-  return fleet.taken;
-}
+/** Sessions that want a person now. */
+export const wanting = computed(() => {
+  void order.value;
+  let number = 0;
+  for (const row of fleet.rows.values()) if (attention(row, Date.now()).level === 3) number += 1;
+  return number;
+});
 
 let sortTimer: number | null = null;
 
 function changed(): void {
-  version.value += 1;
+  batch(() => {
+    version.value += 1;
+    size.value = fleet.rows.size;
+  });
   if (sortTimer !== null) return;
   sortTimer = window.setTimeout(() => {
     sortTimer = null;
@@ -176,6 +188,7 @@ async function readList(): Promise<void> {
       listing.value = 'ready';
       version.value += 1;
       order.value += 1;
+      size.value = fleet.rows.size;
     });
     feed.open();
   } while (cursor !== null && read < MAX_LISTED);

@@ -2,11 +2,12 @@ import { render } from 'preact';
 import { begin, watchTime } from './live';
 import { applyTheme, preferences } from './preferences';
 import { watchWidth } from './view/fleet';
-import { Shell, watchRoute } from './view/shell';
+import { Shell, watchKeys, watchRoute } from './view/shell';
 
 applyTheme(preferences.value.theme);
 watchRoute();
 watchWidth();
+watchKeys();
 watchTime();
 const root = document.getElementById('app');
 if (root !== null) {

@@ -69,7 +69,7 @@ test('access: everything can be reached with the keyboard', async ({ open, gatew
   const agent = new Agent(gateway, 'keys', 'Reach everything');
   await mend(agent, 4);
   const page = await open(`#/s/${agent.session}`);
-  await page.waitForText('.turn h3', 'Turn 4');
+  await page.waitForText('.turn h2', 'Turn 4');
   const reached = new Set();
   for (let presses = 0; presses < 60; presses += 1) {
     await page.key('Tab');

@@ -28,7 +28,7 @@ test('helm: a pause holds the next request until it is resumed', async ({ open, 
   assert.equal(isAnswered, false);
   await page.click('.helm button', 'Resume');
   await held;
-  await page.waitForText('.turn h3', 'Turn 4');
+  await page.waitForText('.turn h2', 'Turn 4');
 });
 
 test('helm: a note is in the next request', async ({ open, gateway, model }) => {

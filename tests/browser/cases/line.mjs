@@ -48,7 +48,7 @@ test('line: a restart of the gateway loses no event', async ({ binary, chromium,
       last,
     );
     await page.click('[role=tab]', 'Timeline');
-    await page.waitForText('.turn h3', 'Turn 10');
+    await page.waitForText('.turn h2', 'Turn 10');
     assert.equal(await page.run(() => document.querySelectorAll('.turn').length), 10);
     await fleet.close();
   } finally {

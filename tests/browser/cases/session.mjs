@@ -7,12 +7,12 @@ test('session: turns, calls, tests and files are told, and grow', async ({ open,
   await mend(agent, 6);
   const page = await open(`#/s/${agent.session}`);
   await page.waitForText('h1', 'Mend the sign rule');
-  await page.waitForText('.turn h3', 'Turn 6');
+  await page.waitForText('.turn h2', 'Turn 6');
   await page.waitForText('.call code', 'pytest -q');
   await page.waitForText('.results', '3 failed');
   await page.until(() => document.querySelectorAll('.chart canvas').length === 3);
   await agent.turn({ text: 'One more look.', calls: [call('read', 'src/sign.py', 'x')] });
-  await page.waitForText('.turn h3', 'Turn 7');
+  await page.waitForText('.turn h2', 'Turn 7');
   await page.click('[role=tab]', 'Files');
   await page.waitForText('td, th', 'src/parse.py');
   await page.click('[role=tab]', 'Tests');

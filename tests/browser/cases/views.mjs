@@ -20,7 +20,7 @@ test('views: a recorded run is told as a session is', async ({ open }) => {
   const page = await open('#/replay');
   await page.waitForText('h1', 'Replay a recorded run');
   await choose(page, TRACE);
-  await page.waitForText('.turn h3', 'Turn 1');
+  await page.waitForText('.turn h2', 'Turn 1');
   await page.waitForText('.drop', 'codex');
   await page.until(() => document.querySelectorAll('.chart canvas').length === 3);
   await page.click('[role=tab]', 'Decisions');

@@ -14,12 +14,10 @@ export interface Fleet {
   lastMs: number;
   /** Sessions that have changed in a way that was not told: they have to be asked for. */
   stale: Set<string>;
-  /** Changes that were taken in. */
-  taken: number;
 }
 
 export function emptyFleet(): Fleet {
-  return { rows: new Map(), lastMs: 0, stale: new Set(), taken: 0 };
+  return { rows: new Map(), lastMs: 0, stale: new Set() };
 }
 
 /** Takes in a session as it says it is, unless more is known of it already. */
@@ -34,7 +32,6 @@ export function foldLine(fleet: Fleet, line: Row): void {
 /** Takes in a batch of the feed. The fleet is changed in place; rows are not. */
 export function foldBatch(fleet: Fleet, batch: readonly FeedEvent[]): void {
   for (const event of batch) {
-    fleet.taken += 1;
     if (event.type === 'session') {
       foldLine(fleet, event.line);
       continue;

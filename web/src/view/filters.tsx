@@ -1,15 +1,15 @@
 // What the fleet is narrowed down by.
 
 import { words } from '../format';
+import { offered } from '../live';
 import { prefer, preferences } from '../preferences';
-import { SORT_KEYS, valuesOf, type Choice } from '../state/choice';
-import type { Row } from '../state/fleet';
+import { SORT_KEYS, type Choice } from '../state/choice';
 
 function change(part: Partial<Choice>): void {
   prefer({ choice: { ...preferences.value.choice, ...part } });
 }
 
-export function Filters({ rows }: { rows: readonly Row[] }) {
+export function Filters() {
   const choice = preferences.value.choice;
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -27,19 +27,19 @@ export function Filters({ rows }: { rows: readonly Row[] }) {
       <Pick
         name="State"
         value={choice.state}
-        values={valuesOf(rows, (row) => row.state)}
+        values={offered.value.state}
         pick={(state) => change({ state })}
       />
       <Pick
         name="Agent"
         value={choice.agent}
-        values={valuesOf(rows, (row) => row.agent)}
+        values={offered.value.agent}
         pick={(agent) => change({ agent })}
       />
       <Pick
         name="Model"
         value={choice.model}
-        values={valuesOf(rows, (row) => row.model)}
+        values={offered.value.model}
         pick={(model) => change({ model })}
       />
       <label class="pick">
@@ -71,13 +71,13 @@ interface Picks {
 
 /** One of the values there are; one that is chosen stays offered when nothing has it any more. */
 function Pick({ name, value, values, pick }: Picks) {
-  const offered = value === '' || values.includes(value) ? values : [value, ...values];
+  const all = value === '' || values.includes(value) ? values : [value, ...values];
   return (
     <label class="pick">
-      <span>{name}</span>
+      <span class="hidden">{name}</span>
       <select value={value} onChange={(event) => pick(event.currentTarget.value)}>
-        <option value="">any</option>
-        {offered.map((it) => (
+        <option value="">any {name.toLowerCase()}</option>
+        {all.map((it) => (
           <option key={it} value={it}>
             {words(it)}
           </option>

@@ -2,17 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import {
-  allRows,
-  begin,
-  chosenRows,
-  fleetSize,
-  isCut,
-  listing,
-  listingError,
-  takenEntries,
-  version,
-} from '../live';
+import { begin, chosenRows, isCut, listing, listingError, size } from '../live';
 import { plural } from '../format';
 import { hrefOf } from '../route';
 import { NO_CHOICE } from '../state/choice';
@@ -38,24 +28,24 @@ export function watchWidth(): void {
 }
 
 export function Fleet() {
-  const size = (void version.value, fleetSize());
-  if (listing.value === 'loading' && size === 0) return <Loading what="sessions" />;
-  if (listing.value === 'failed' && size === 0) {
+  const number = size.value;
+  if (listing.value === 'loading' && number === 0) return <Loading what="sessions" />;
+  if (listing.value === 'failed' && number === 0) {
     return (
       <Failed what="No sessions to show" why={listingError.value} retry={() => void begin()} />
     );
   }
-  if (size === 0) return <NoSessions />;
+  if (number === 0) return <NoSessions />;
   const chosen = chosenRows.value;
   return (
-    <section class="fleet" aria-labelledby="fleet-title" data-taken={takenEntries()}>
+    <section class="fleet" aria-labelledby="fleet-title">
       <div class="bar">
         <h1 id="fleet-title">Fleet</h1>
-        <Filters rows={[...allRows()]} />
+        <Filters />
         <p class="tally" role="status">
-          {chosen.length === size
-            ? plural(size, 'session')
-            : `${chosen.length} of ${plural(size, 'session')}`}
+          {chosen.length === number
+            ? plural(number, 'session')
+            : `${chosen.length} of ${plural(number, 'session')}`}
           {isCut.value && ' (the latest)'}
         </p>
       </div>

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { beginAgain, feedStatus, listing, retryMs, retryNow } from '../live';
+import { beginAgain, feedStatus, listing, retryMs, retryNow, wanting } from '../live';
 import { keepToken } from '../client';
 import { MAX_WHO, applyTheme, prefer, preferences, type Theme } from '../preferences';
 import { hrefOf, readRoute, type Route } from '../route';
@@ -27,8 +27,27 @@ const LINKS: readonly { view: 'fleet' | 'analytics' | 'replay'; name: string }[]
   { view: 'replay', name: 'Replay' },
 ];
 
+const NAMES = { fleet: 'Fleet', session: 'Session', analytics: 'Analytics', replay: 'Replay' };
+
+/** Search is one key away, as in many lists. */
+export function watchKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    const isTyping =
+      event.target instanceof Element && event.target.matches('input, textarea, select');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+    const search = document.getElementById('search');
+    if (search === null) return;
+    event.preventDefault();
+    search.focus();
+  });
+}
+
 export function Shell() {
   const { view } = route.value;
+  useEffect(() => {
+    const number = wanting.value;
+    document.title = `${number > 0 ? `(${number}) ` : ''}${NAMES[view]} – Steersman`;
+  }, [view, wanting.value]);
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>

@@ -136,9 +136,9 @@ export function Attempts({ timeline }: { timeline: Timeline }) {
     <div class="list">
       {attempts.map((attempt) => (
         <article key={attempt.number} class="panel attempt">
-          <h3>
+          <h2>
             Attempt {attempt.number} <small>given up after {plural(attempt.turns, 'turn')}</small>
-          </h3>
+          </h2>
           <p>{attempt.reason}</p>
           <dl class="pairs">
             {attempt.tried !== '' && <Pair name="Tried" text={attempt.tried} />}
@@ -215,7 +215,7 @@ export function Mail({ timeline }: { timeline: Timeline }) {
     <ol class="list">
       {mail.map((letter) => (
         <li key={letter.id} class="panel letter">
-          <h3>{letter.subject || '(no subject)'}</h3>
+          <h2>{letter.subject || '(no subject)'}</h2>
           <p class="soft">
             #{letter.id} from <b>{letter.from}</b> to <b>{letter.to}</b>, {moment(letter.at_ms)}
             {letter.in_reply_to !== null && `, in reply to #${letter.in_reply_to}`}

@@ -61,7 +61,7 @@ function TurnHead({ turn }: { turn: Turn }) {
   const share = claimed?.percent != null ? `${Math.round(claimed.percent)} %` : '';
   return (
     <header class="turn-head">
-      <h3>Turn {turn.number}</h3>
+      <h2>Turn {turn.number}</h2>
       {turn.at_ms !== null && <time title={moment(turn.at_ms)}>{clock(turn.at_ms)}</time>}
       {turn.took_ms !== null && <span title="from request to reply">{span(turn.took_ms)}</span>}
       {spent !== null && (
