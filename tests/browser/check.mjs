@@ -4,6 +4,18 @@ import assert from 'node:assert/strict';
 
 const cases = [];
 
+/** Asks until the answer is as it should be: journals are written a moment after the answer. */
+export async function eventually(ask, check) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return check(await ask());
+    } catch (error) {
+      if (tries >= 100) throw error;
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
 export function test(name, run) {
   cases.push({ name, run });
 }

@@ -178,6 +178,8 @@ export class Page {
     const { result, exceptionDetails } = await this.send('Runtime.evaluate', {
       expression,
       awaitPromise: true,
+      // What the page may not do, tests may not do in its place.
+      allowUnsafeEvalBlockedByCSP: false,
       returnByValue: true,
     });
     if (exceptionDetails) {

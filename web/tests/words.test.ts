@@ -5,7 +5,7 @@ import { money, short, span, words } from '../src/format';
 import { readPreferences } from '../src/preferences';
 import { hrefOf, readRoute } from '../src/route';
 import { csv, csvCell, type Cell } from '../src/state/export';
-import { rowAfterKey, scrollFor, visible } from '../src/view/virtual';
+import { rowAfterKey, scrollFor, slots, visible } from '../src/view/virtual';
 
 test('numbers are written short', () => {
   const check = (value: number, expected: string): void => assert.equal(short(value), expected);
@@ -100,11 +100,23 @@ test('cells of CSV stay one cell, and no cell is a formula', () => {
 test('only rows that are seen are there', () => {
   const check = (top: number, rows: number, first: number, end: number): void =>
     assert.deepEqual(visible(top, 400, 40, rows), { first, end });
-  check(0, 5_000, 0, 22);
-  check(4_000, 5_000, 88, 122);
-  check(199_600, 5_000, 4_978, 5_000);
+  check(0, 5_000, 0, 16);
+  check(4_000, 5_000, 94, 116);
+  check(199_600, 5_000, 4_984, 5_000);
   check(0, 3, 0, 3);
   check(0, 0, 0, 0);
+});
+
+test('elements keep their rows while these are seen', () => {
+  const before = slots({ first: 0, end: 14 }, 0);
+  assert.equal(before.size, 16);
+  const after = slots({ first: 4, end: 18 }, before.size);
+  const kept = before.rows.filter((row, at) => row !== null && after.rows[at] === row);
+  assert.deepEqual(kept, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+  assert.deepEqual(
+    [...after.rows].filter((row) => row !== null).sort((a, b) => a - b),
+    [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17],
+  );
 });
 
 test('keys lead through the list', () => {

@@ -1,8 +1,8 @@
 // Each control, and its effect on what the engine does next.
 
 import assert from 'node:assert/strict';
-import { Agent, call, mend } from '../agent.mjs';
-import { test } from '../check.mjs';
+import { Agent, call, loop, mend } from '../agent.mjs';
+import { eventually, test } from '../check.mjs';
 
 const STEP = { text: 'On.', calls: [call('read', 'src/parse.py', 'x')] };
 
@@ -82,18 +82,27 @@ test('helm: a stop ends it, after it was asked twice', async ({ open, gateway, m
   await page.waitForText('.title .badge', 'capped');
 });
 
-test('helm: without continuation nothing is done, with it again', async ({ open, gateway }) => {
+test('helm: without continuation decisions are only told, with it they are done', async ({
+  open,
+  gateway,
+}) => {
   const agent = await working(gateway, 'left-alone');
   const page = await open(`#/s/${agent.session}`);
+  const decided = (check) =>
+    eventually(
+      () => gateway.api(`/api/sessions/${agent.session}/timeline`),
+      ({ turns }) => check(turns.flatMap((it) => it.decisions).map((it) => it.shadow)),
+    );
   await page.click('.toggle input');
   await page.waitForText('.said', 'only watched');
-  await agent.turn(STEP);
-  assert.equal(agent.lastHeaders.get('x-steersman-mode'), 'shadow');
+  await loop(agent, 5);
+  await decided((shadows) => assert.ok(shadows.length > 0 && shadows.every(Boolean), `${shadows}`));
+  await page.waitForText('.decision .badge', '(shadow)');
   await page.until(() => !document.querySelector('.toggle input').checked);
   await page.click('.toggle input');
   await page.waitForText('.said', 'is done');
-  await agent.turn(STEP);
-  assert.equal(agent.lastHeaders.get('x-steersman-mode'), 'govern');
+  await loop(agent, 4);
+  await decided((shadows) => assert.equal(shadows.at(-1), false, `${shadows}`));
 });
 
 test('helm: the slider shows its effect before it is applied', async ({ open, gateway }) => {
@@ -113,12 +122,15 @@ test('helm: the slider shows its effect before it is applied', async ({ open, ga
   await page.click('.aggressiveness button', 'Apply aggressive');
   await page.waitForText('.aggressiveness b', 'aggressive');
   await agent.turn(STEP);
-  const { standing } = await gateway.api(`/api/sessions/${agent.session}`);
-  assert.equal(standing.preset, 'aggressive');
   // Its numbers hold now: the engine decides by them.
-  const { whole } = await gateway.api(`/api/sessions/${agent.session}/timeline`);
-  const value = (name) => whole.thresholds[0].values.find((it) => it.name === name)?.value;
-  assert.equal(value('tests.stuck_after'), 2);
+  await eventually(
+    () => gateway.api(`/api/sessions/${agent.session}/timeline`),
+    ({ whole }) => {
+      assert.equal(whole.standing.preset, 'aggressive');
+      const stuck = whole.thresholds[0].values.find((it) => it.name === 'tests.stuck_after');
+      assert.equal(stuck.value, 2);
+    },
+  );
 });
 
 test('helm: a limit that is used up forces the answer, and raising it frees it', async ({
@@ -153,14 +165,16 @@ test('helm: every control stands in the journal with who took it', async ({ open
   await page.waitForText('.said', 'Paused');
   await page.click('.helm button', 'Resume');
   await agent.turn(STEP);
-  const { entries } = await gateway.api(`/api/sessions/${agent.session}/entries?limit=1000`);
-  const taken = entries.filter((it) => it.kind === 'controlled');
-  assert.deepEqual(
-    taken.map((it) => [it.entry.who, it.entry.control.control]),
-    [
-      ['anna', 'pause'],
-      ['anna', 'resume'],
-    ],
+  await eventually(
+    () => gateway.api(`/api/sessions/${agent.session}/entries?limit=1000`),
+    ({ entries }) => {
+      const taken = entries.filter((it) => it.kind === 'controlled');
+      const told = taken.map((it) => [it.entry.who, it.entry.control.control]);
+      assert.deepEqual(told, [
+        ['anna', 'pause'],
+        ['anna', 'resume'],
+      ]);
+    },
   );
   await page.waitForText('.note.control', 'anna');
 });

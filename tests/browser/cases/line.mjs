@@ -5,7 +5,9 @@ import { Agent, call } from '../agent.mjs';
 import { test } from '../check.mjs';
 import { Gateway } from '../gateway.mjs';
 
-const STEP = { text: 'On.', calls: [call('read', 'a.py', 'x')] };
+let files = 0;
+/** A turn that brings something new, so that nobody has a reason to end it. */
+const step = () => ({ text: 'On.', calls: [call('read', `file-${++files}.py`, `x = ${files}`)] });
 
 /** The numbers of the entries that the journal's tab shows, ascending. */
 const shown = () =>
@@ -16,20 +18,20 @@ test('line: a restart of the gateway loses no event', async ({ binary, chromium,
   const page = await chromium.page();
   try {
     const agent = new Agent(gateway, 'restarted', 'Survive a restart');
-    for (let turn = 0; turn < 4; turn += 1) await agent.turn(STEP);
+    for (let turn = 0; turn < 4; turn += 1) await agent.turn(step());
     await page.open(`${gateway.page}#/s/${agent.session}/journal`);
     await page.until(() => document.querySelectorAll('.journal li').length >= 12);
     const fleet = await chromium.page();
     await fleet.open(gateway.page);
     await fleet.waitForText('.cell.task a', 'Survive a restart');
 
-    await agent.turn(STEP);
+    await agent.turn(step());
     await gateway.stop();
     await page.until(() => document.querySelector('[data-status="reconnecting"]') !== null);
     await page.waitForText('.notice', 'The line to the gateway is gone');
     await gateway.start();
     // These happen while the page waits for its next try, or right after it.
-    for (let turn = 0; turn < 5; turn += 1) await agent.turn(STEP);
+    for (let turn = 0; turn < 5; turn += 1) await agent.turn(step());
     await page.until(() => document.querySelector('[data-status="live"]') !== null);
     const { entries } = await gateway.api(`/api/sessions/${agent.session}/entries?limit=1000`);
     const last = entries.at(-1).seq;
@@ -69,7 +71,7 @@ test('line: a gateway that is not there is waited for', async ({ binary, chromiu
     await page.click('.notice button', 'Try now').catch(() => undefined);
     await page.until(() => document.querySelector('[data-status="live"]') !== null);
     const agent = new Agent(gateway, 'after', 'After the fall');
-    await agent.turn(STEP);
+    await agent.turn(step());
     await page.waitForText('.cell.task a', 'After the fall');
   } finally {
     await page.close();
@@ -92,7 +94,7 @@ test('line: with an admin token it is asked for once and kept for the tab', asyn
     await page.waitForText('h1', 'admin token');
     await page.type('.locked input', 'wrong');
     await page.key('Enter');
-    await page.until(() => document.querySelector('.locked input')?.value === '' || true);
+    await page.waitForText('.locked p', 'not the right one');
     await page.run(() => (document.querySelector('.locked input').value = ''));
     await page.type('.locked input', 'geheim+/=');
     await page.key('Enter');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, call, loop, mend } from '../agent.mjs';
-import { test } from '../check.mjs';
+import { eventually, test } from '../check.mjs';
 
 test('session: turns, calls, tests and files are told, and grow', async ({ open, gateway }) => {
   const agent = new Agent(gateway, 'told', 'Mend the sign rule');
@@ -63,15 +63,13 @@ test('session: marks are kept and told in analytics', async ({ open, gateway }) 
   await page.type('.marks input', 'far too early');
   await page.key('Enter');
   await page.until(() => document.querySelector('.marks input')?.value === 'far too early');
-  const kept = async () => {
-    const { turns } = await gateway.api(`/api/sessions/${agent.session}/timeline`);
-    return turns.flatMap((it) => it.decisions).find((it) => it.mark !== 'none');
-  };
-  for (let tries = 0; (await kept())?.mark_note !== 'far too early'; tries += 1) {
-    assert.ok(tries < 100, 'the mark is not in the timeline');
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  assert.equal((await kept()).mark, 'harmful');
+  await eventually(
+    () => gateway.api(`/api/sessions/${agent.session}/timeline`),
+    ({ turns }) => {
+      const marked = turns.flatMap((it) => it.decisions).find((it) => it.mark !== 'none');
+      assert.deepEqual([marked?.mark, marked?.mark_note], ['harmful', 'far too early']);
+    },
+  );
   await page.send('Page.reload');
   await page.waitForText('.marks button[aria-pressed=true]', 'Harmful');
   const { judged } = await gateway.api('/api/analytics');

@@ -11,6 +11,8 @@ import { Gateway } from '../gateway.mjs';
 
 const SESSIONS = 5_000;
 const MIN_FRAMES = 50;
+/** How far a picture is from the one before: 12,000 pixels a second, faster than any wheel. */
+const STEP = 200;
 const MAX_PAGE_BYTES = 200 * 1024;
 const MAX_PAINT_MS = 1_000;
 const MIN_EVENTS = 2_000;
@@ -61,7 +63,7 @@ test('speed: 5,000 sessions scroll at 50 frames a second', async ({ binary, chro
     await crowd(gateway, SESSIONS);
     await page.open(gateway.page);
     await page.waitForText('.tally', '5,000 sessions');
-    const told = await page.run(async () => {
+    const told = await page.run(async (step) => {
       const grid = document.querySelector('.grid');
       const begun = performance.now();
       let frames = 0;
@@ -73,13 +75,13 @@ test('speed: 5,000 sessions scroll at 50 frames a second', async ({ binary, chro
         longest = Math.max(longest, now - last);
         last = now;
         frames += 1;
-        grid.scrollTop += 613;
+        grid.scrollTop += step;
         if (grid.scrollTop + grid.clientHeight >= grid.scrollHeight) grid.scrollTop = 0;
       }
       const blank = document.elementFromPoint(600, 500)?.closest('.row') === null;
       const rows = document.querySelectorAll('.rows .row').length;
       return { frames: (frames * 1_000) / (last - begun), longest, rows, blank };
-    });
+    }, STEP);
     console.log(
       `        ${told.frames.toFixed(1)} frames/s, longest ${told.longest.toFixed(0)} ms`,
     );

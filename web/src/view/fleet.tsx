@@ -10,7 +10,7 @@ import { prefer, preferences } from '../preferences';
 import { Filters } from './filters';
 import { COLUMNS, FleetRow } from './fleet-row';
 import { Empty, Failed, Loading } from './marks';
-import { rowAfterKey, scrollFor, visible } from './virtual';
+import { rowAfterKey, scrollFor, slots, visible } from './virtual';
 
 /** Heights of a row, as in the styles. Pixels. */
 const ROW = 46;
@@ -122,6 +122,9 @@ function Grid({ sessions }: { sessions: string[] }) {
     go(to);
   };
   const seen = visible(top, height, rowHeight, sessions.length);
+  const elements = useRef(0);
+  const placed = slots(seen, elements.current);
+  elements.current = placed.size;
   return (
     <div
       class="grid"
@@ -136,15 +139,19 @@ function Grid({ sessions }: { sessions: string[] }) {
     >
       <Head />
       <div class="rows" role="rowgroup" style={{ height: `${sessions.length * rowHeight}px` }}>
-        {sessions.slice(seen.first, seen.end).map((session, offset) => (
-          <FleetRow
-            key={session}
-            session={session}
-            at={seen.first + offset}
-            top={(seen.first + offset) * rowHeight}
-            isActive={seen.first + offset === at}
-          />
-        ))}
+        {placed.rows.map((row, slot) => {
+          const session = row === null ? undefined : sessions[row];
+          if (row === null || session === undefined) return null;
+          return (
+            <FleetRow
+              key={slot}
+              session={session}
+              at={row}
+              top={row * rowHeight}
+              isActive={row === at}
+            />
+          );
+        })}
       </div>
     </div>
   );

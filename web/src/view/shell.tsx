@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { beginAgain, feedStatus, listing, retryMs, retryNow, wanting } from '../live';
-import { keepToken } from '../client';
+import { keepToken, token } from '../client';
 import { MAX_WHO, applyTheme, prefer, preferences, type Theme } from '../preferences';
 import { hrefOf, readRoute, type Route } from '../route';
 import { AnalyticsView } from './analytics';
@@ -154,6 +154,7 @@ function Locked() {
       }}
     >
       <h1>This gateway wants its admin token</h1>
+      {token() !== '' && <p role="alert">The token that was given is not the right one.</p>}
       <p>It is kept in this tab until the tab is closed, and goes nowhere but to this gateway.</p>
       <label>
         Admin token

@@ -1,7 +1,7 @@
 // Which rows of a long list have to be there. Pure.
 
 /** Rows above and below what is seen, so that fast scrolling shows no gaps. */
-const OVERSCAN = 12;
+const OVERSCAN = 6;
 
 export interface Window {
   first: number;
@@ -14,6 +14,17 @@ export function visible(top: number, height: number, rowHeight: number, rows: nu
   const end = Math.min(rows, Math.ceil((top + height) / rowHeight) + OVERSCAN);
   // An even beginning keeps stripes and recycled rows where they are.
   return { first: Math.min(first - (first % 2), Math.max(0, end - 1)), end };
+}
+
+/** Which row each of the elements shows. An element keeps its row while that is seen, and takes
+ * another one after: so scrolling changes texts and makes no elements. */
+export function slots(seen: Window, previous: number): { size: number; rows: (number | null)[] } {
+  const wanted = seen.end - seen.first;
+  // With another number of elements every row would move, so it only grows, in steps.
+  const size = Math.max(previous, Math.ceil(wanted / 8) * 8);
+  const rows: (number | null)[] = Array.from({ length: size }, () => null);
+  for (let row = seen.first; row < seen.end; row += 1) rows[row % size] = row;
+  return { size, rows };
 }
 
 /** Where to scroll so that a row is seen whole; the same place if it is. */
