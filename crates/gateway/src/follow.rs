@@ -177,8 +177,7 @@ impl Follow {
         }
         session.memory.in_flight = false;
         drop(session);
-        let replied =
-            Replied { cost_nanodollars: cost, took_ms, tools, turn, ..told(answer) };
+        let replied = Replied { cost_nanodollars: cost, took_ms, tools, turn, ..told(answer) };
         self.tell(&Entry::Replied(Box::new(replied)));
         if !ends {
             return None;

@@ -102,3 +102,13 @@ pub struct Note {
     /// Who did it; null if nobody did or it is not known.
     pub who: Option<String>,
 }
+
+impl std::fmt::Display for Mark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::None => "no mark",
+            Self::Helpful => "helpful",
+            Self::Harmful => "harmful",
+        })
+    }
+}

@@ -7,6 +7,7 @@
 mod after;
 mod calls;
 mod conversation;
+mod helm;
 mod ledger;
 mod letters;
 mod next;
@@ -138,6 +139,8 @@ pub struct Session {
     pub(crate) heard: Option<String>,
     /// Unread mail that the agent was told of.
     pub(crate) mail_told: usize,
+    /// What people want of the session.
+    pub(crate) helm: helm::Helm,
     /// The attempts side by side that this session is the group of.
     pub(crate) sides: Option<Sides>,
 }
@@ -217,6 +220,7 @@ impl Session {
             last_failure: String::new(),
             heard: None,
             mail_told: 0,
+            helm: helm::Helm::default(),
             sides: None,
         })
     }
@@ -230,7 +234,9 @@ impl Session {
         let left_for_ms = at_ms.saturating_sub(self.last_ms);
         self.last_ms = at_ms;
         let waits = matches!(entry, Entry::Spoke { .. }) && self.phase == Phase::Ended;
-        if waits || matches!(entry, Entry::TakenUp(_)) {
+        let rests = self.helm.paused.is_some()
+            && matches!(entry, Entry::Controlled { .. } | Entry::StopRequested { .. });
+        if waits || rests || matches!(entry, Entry::TakenUp(_)) {
             // Nobody worked: for the engine no time passes.
             self.away_ms = self.away_ms.saturating_add(left_for_ms);
         }
@@ -259,6 +265,7 @@ impl Session {
                 if template == next::MAIL {
                     self.mail_told = self.mail.unread(&self.agent.name);
                 }
+                self.helm.to_say.retain(|(waiting, _)| waiting != template);
                 self.heard = Some(template.clone());
                 self.say(text.clone());
             }
@@ -272,6 +279,8 @@ impl Session {
             Entry::WaitEnded => self.phase = Phase::Call,
             Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
             Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
+            Entry::Controlled { who, control } => self.take_control(who, control),
+            Entry::Marked { .. } => {}
             Entry::Mailed { mail } => {
                 self.mail.fold(mail);
                 self.mail_told = self.mail_told.min(self.mail.unread(&self.agent.name));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use steersman_dashboard::RunSessions;
 use steersman_engine::Policy;
 use steersman_gateway::api::{Access, Api, Parts};
 use steersman_gateway::budget::Ledger;
@@ -77,6 +78,7 @@ impl Keeping {
         let token = token.map(|token| token.trim().to_owned());
         let api = Api::new(Parts {
             store,
+            runs: Some(Arc::new(RunSessions)),
             helm: Some(steering),
             figures: Arc::clone(&figures),
             journal: journal.health(),

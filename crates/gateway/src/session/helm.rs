@@ -6,7 +6,7 @@ use steersman_engine::{Event, Policy, Timestamp, UserMessage};
 use tokio::sync::futures::OwnedNotified;
 
 use super::Session;
-use crate::control::{Control, ControlError, Limits, MAX_NOTE};
+use crate::control::{Control, ControlError, Limits, MAX_NOTE, Stands};
 
 /// Most notes that wait for the next request.
 const MAX_NOTES: usize = 16;
@@ -91,6 +91,17 @@ impl Session {
             self.engine.handle(at, &Event::UserSpoke(UserMessage { text: GO_ON.into() }));
         }
         Ok(())
+    }
+
+    /// How it stands, for whoever looks at it.
+    #[must_use]
+    pub fn stands(&self) -> Stands {
+        Stands {
+            engine: self.engine.clone(),
+            paused: self.memory.paused.clone(),
+            is_left_alone: self.memory.is_left_alone,
+            preset: self.memory.preset.clone(),
+        }
     }
 
     /// A policy with what a person wants of this session laid over it.

@@ -120,7 +120,7 @@ impl Session {
                 engine: Engine::resume(Arc::clone(&policy), snapshot.state),
                 memory: snapshot.memory,
                 puts_texts_beside: false,
-            heard: Vec::new(),
+                heard: Vec::new(),
                 resumed: Arc::default(),
             };
             session.set_policy(policy);

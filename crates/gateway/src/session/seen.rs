@@ -1,7 +1,7 @@
 //! What a session has seen of calls and results, for its journal.
 
 use steersman_engine::ToolResult;
-use steersman_timeline::bound::{beginning, MAX_NAME};
+use steersman_timeline::bound::{MAX_NAME, beginning};
 use steersman_timeline::file_of;
 use steersman_trace::reports;
 use steersman_wire::Message;

@@ -81,6 +81,11 @@ async fn sessions_are_listed_filtered_and_paged() {
         "key": "alice", "agent": "codex", "model": "some-model-1", "created_ms": AT_MS + 1,
         "updated_ms": AT_MS + 1, "turns": 2, "calls": 2, "tokens": 220,
         "cost_nanodollars": 14, "entries": 8,
+        "score": 0.5, "scores": [0.5, 0.5], "attention": null, "driven": null,
+        "last": {
+            "action": "nudge", "reason": "progressing", "turn": 1, "shadow": false,
+            "is_over": true,
+        },
     });
     assert_eq!(list["sessions"][2], line);
     for (query, expected) in [("text=GW-3", 1), ("text=nothing", 0), ("state=open", 5)] {

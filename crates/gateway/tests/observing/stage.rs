@@ -145,6 +145,7 @@ impl Stage {
         let helm: Arc<dyn Helm> = Arc::clone(&holder) as Arc<dyn Helm>;
         let api = Api::new(Parts {
             store: Arc::clone(&store),
+            runs: None,
             helm: Some(helm),
             figures: Arc::new(Figures::default()),
             journal: journal.health(),

@@ -60,6 +60,10 @@ impl Lines {
                 vec![self.line("  check ", tone, &format!("{word}{tests}"))]
             }
             Entry::Decided { decision } => self.decided(decision),
+            Entry::Controlled { who, control } => {
+                let control = serde_json::to_string(control).unwrap_or_default();
+                vec![self.line("  ▶ ", Tone::Heading, &format!("{who} took the helm: {control}"))]
+            }
             Entry::Said { text, .. } => {
                 self.whole("    “", Tone::Warn, &format!("{}”", text.trim()))
             }
