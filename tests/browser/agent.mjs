@@ -83,9 +83,14 @@ export async function mend(agent, turns = 9) {
 
 /** The same failing command again and again. */
 export async function loop(agent, turns = 10) {
+  let body = null;
   for (let turn = 0; turn < turns; turn += 1) {
-    await agent.turn({ text: 'I try it again.', calls: [call('bash', 'make build', FAILED)] });
+    body = await agent.turn({
+      text: 'I try it again.',
+      calls: [call('bash', 'make build', FAILED)],
+    });
   }
+  return body;
 }
 
 const FAILED = 'make: *** No rule to make target "build".  Stop.\nexit code 2';

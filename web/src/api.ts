@@ -692,9 +692,9 @@ export interface components {
             /** @description What is told of it. */
             entry: unknown;
             /**
-             * @description What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
-             *     `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`;
-             *     further kinds may come.
+             * @description What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `returned`,
+             *     `rescued`, `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `marked`,
+             *     `failed_open`, `lost`; of runs others; further kinds may come.
              */
             kind: string;
             /**
@@ -982,9 +982,9 @@ export interface components {
             /** @description What is told of it. */
             entry: unknown;
             /**
-             * @description What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
-             *     `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`;
-             *     further kinds may come.
+             * @description What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `returned`,
+             *     `rescued`, `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `marked`,
+             *     `failed_open`, `lost`; of runs others; further kinds may come.
              */
             kind: string;
             /**

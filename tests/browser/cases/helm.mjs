@@ -82,27 +82,36 @@ test('helm: a stop ends it, after it was asked twice', async ({ open, gateway, m
   await page.waitForText('.title .badge', 'capped');
 });
 
-test('helm: without continuation decisions are only told, with it they are done', async ({
+test('helm: without continuation nothing is said, with it again', async ({
   open,
   gateway,
+  model,
 }) => {
   const agent = await working(gateway, 'left-alone');
   const page = await open(`#/s/${agent.session}`);
-  const decided = (check) =>
-    eventually(
-      () => gateway.api(`/api/sessions/${agent.session}/timeline`),
-      ({ turns }) => check(turns.flatMap((it) => it.decisions).map((it) => it.shadow)),
-    );
   await page.click('.toggle input');
   await page.waitForText('.said', 'only watched');
-  await loop(agent, 5);
-  await decided((shadows) => assert.ok(shadows.length > 0 && shadows.every(Boolean), `${shadows}`));
-  await page.waitForText('.decision .badge', '(shadow)');
+  const before = await loop(agent, 5);
+  assert.doesNotMatch(JSON.stringify(before.choices[0].message), /\[capped\]/);
+  const texts = await eventually(
+    () => gateway.api(`/api/sessions/${agent.session}/timeline`),
+    ({ turns }) => {
+      const put = turns.flatMap((it) => it.decisions).map((it) => it.put?.text ?? '');
+      assert.ok(
+        put.some((text) => text.length > 20),
+        JSON.stringify(put),
+      );
+      return put.filter((text) => text !== '');
+    },
+  );
+  const asked = () => JSON.stringify(model.asked.at(-1).messages);
+  for (const text of texts) assert.ok(!asked().includes(JSON.stringify(text).slice(1, -1)), text);
   await page.until(() => !document.querySelector('.toggle input').checked);
   await page.click('.toggle input');
   await page.waitForText('.said', 'is done');
-  await loop(agent, 4);
-  await decided((shadows) => assert.equal(shadows.at(-1), false, `${shadows}`));
+  // The engine's next decision is to stop, and now the client is told.
+  const body = await loop(agent, 1);
+  assert.match(JSON.stringify(body.choices[0].message), /\[capped\]/);
 });
 
 test('helm: the slider shows its effect before it is applied', async ({ open, gateway }) => {

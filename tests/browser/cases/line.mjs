@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { Agent, call } from '../agent.mjs';
-import { test } from '../check.mjs';
+import { eventually, test } from '../check.mjs';
 import { Gateway } from '../gateway.mjs';
 
 let files = 0;
@@ -33,7 +33,13 @@ test('line: a restart of the gateway loses no event', async ({ binary, chromium,
     // These happen while the page waits for its next try, or right after it.
     for (let turn = 0; turn < 5; turn += 1) await agent.turn(step());
     await page.until(() => document.querySelector('[data-status="live"]') !== null);
-    const { entries } = await gateway.api(`/api/sessions/${agent.session}/entries?limit=1000`);
+    const { entries } = await eventually(
+      () => gateway.api(`/api/sessions/${agent.session}/entries?limit=1000`),
+      (told) => {
+        assert.equal(told.entries.filter((it) => it.kind === 'replied').length, 10);
+        return told;
+      },
+    );
     const last = entries.at(-1).seq;
     await page.until(
       (seq) => Number(document.querySelector('.journal')?.dataset.last) === seq,

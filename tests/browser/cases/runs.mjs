@@ -65,8 +65,7 @@ test('runs: a rehearsal is told live and obeys every control', async ({
     await page.waitForText('.turn .words', 'of attempt 2.');
     await page.click('[role=tab]', 'Attempts');
     await page.waitForText('.attempt h2', 'Attempt 1');
-    await page.click('.diff summary');
-    await page.waitForText('.diff .added', '+step');
+    await page.waitForText('.attempt dd', 'kept/attempt-1');
 
     await page.click('.helm button', 'Stop');
     await page.click('.confirm button', 'Yes');

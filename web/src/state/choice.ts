@@ -58,7 +58,7 @@ const WANTS: Record<string, Attention> = {
   refuted: { level: 2, why: 'Says it is done, and the check refutes it' },
   capped: { level: 2, why: 'Answered by Steersman' },
   stopped: { level: 1, why: 'Stopped' },
-  harmful: { level: 1, why: 'An intervention was marked as harmful' },
+  left: { level: 1, why: 'Left: no process drives it' },
   warned: { level: 1, why: 'Its last decision was an intervention' },
 };
 

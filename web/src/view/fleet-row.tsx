@@ -27,6 +27,11 @@ export const COLUMNS: readonly Column[] = [
 
 const LEVELS = ['', 'look', 'soon', 'now'] as const;
 
+/** Clocks of two programs: what was just now may be a moment ahead. */
+function ago(ms: number): string {
+  return ms < 1_000 ? 'now' : span(ms);
+}
+
 interface Place {
   session: string;
   at: number;
@@ -116,7 +121,7 @@ function Cells({ row }: { row: Row }) {
         {row.cost_nanodollars === null ? <span class="soft">–</span> : money(row.cost_nanodollars)}
       </div>
       <div class="cell age num" role="gridcell" title={`began ${moment(row.created_ms)}`}>
-        {span(Math.max(0, nowMs.value - row.updated_ms))}
+        {ago(nowMs.value - row.updated_ms)}
       </div>
     </>
   );

@@ -78,6 +78,8 @@ function StackedBars({
     const sums = stack(layers.map((layer) => layer.values)).reverse();
     return [times, ...sums] as uPlot.AlignedData;
   }, [layers, times]);
+  // The last bar reaches as far as the others.
+  const step = (times[1] ?? (times[0] ?? 0) + 1) - (times[0] ?? 0);
   const total = (layer: Layer): number => layer.values.reduce((sum, value) => sum + value, 0);
   return (
     <figure class="panel wide">
@@ -100,7 +102,10 @@ function StackedBars({
         options={() => ({
           legend: { show: false },
           cursor: { y: false, points: { show: false } },
-          scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
+          scales: {
+            x: { range: (_, min, max) => [min, max + step] },
+            y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+          },
           axes: [
             axis({ size: 42, values: times24 }),
             axis({ size: 54, incrs: WHOLE, values: (_, splits) => splits.map(short) }),
