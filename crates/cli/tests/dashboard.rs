@@ -161,6 +161,8 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     assert_eq!(nudge["evidence"]["turns"], json!([5]));
     let whole = &told["whole"];
     assert_eq!(whole["attempts"][0]["number"], 1);
+    let diff = whole["attempts"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("words.txt"), "{diff}");
     assert_eq!(whole["files"][0]["name"], "words.txt");
     let names: Vec<&Value> =
         whole["tests"].as_array().unwrap().iter().map(|test| &test["name"]).collect();

@@ -1,5 +1,6 @@
 //! The timeline of a run, from its journal.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use steersman_agent::{CheckCause, CheckFinished, Entry, Replied, Session, ToolFinished};
@@ -14,6 +15,7 @@ use steersman_timeline::{
 };
 use steersman_trace::reports;
 
+use super::diff::{self, Span};
 use super::helm;
 
 /// Most bytes of the last lines of a check's output.
@@ -22,35 +24,62 @@ const MAX_CHECK: usize = 1 << 10;
 /// Tells a session turn by turn.
 pub(super) async fn timeline(
     store: &Arc<dyn Store>,
+    folder: &Path,
     summary: &Summary,
     wanted: Wanted,
 ) -> Result<Timeline, String> {
     let mut fold = Fold {
         draft: Draft::new(Source::Run, summary.id.as_str(), wanted),
         claimed: Claimed::default(),
+        spans: Vec::new(),
     };
     let each = |session: &Session, stored: &Stored, entry: &Entry| {
         fold.take_in(session, stored, entry);
     };
     let session = steersman_agent::read(&**store, &summary.id, each).await;
     let session = session.map_err(|error| error.to_string())?;
-    let Fold { mut draft, .. } = fold;
+    let Fold { mut draft, spans, claimed } = fold;
     draft.stands(session.engine());
     if let Some(standing) = draft.standing() {
         standing.paused = session.paused().map(str::to_owned);
         standing.is_left_alone = session.is_left_alone();
         standing.preset = session.preset().map(str::to_owned);
-        let claimed = fold.claimed;
         standing.claimed = (claimed != Claimed::default()).then_some(claimed);
     }
     let (controls, why) = helm::controls(summary, &session);
     draft.takes(&controls, why);
-    Ok(draft.finish())
+    let mut told = draft.finish();
+    // They are long, and do not change: they come with the first turns.
+    if wanted.after_turn == 0 && !spans.is_empty() {
+        let diffs = diffs(&session, summary.id.as_str(), folder, spans).await;
+        for (number, text) in diffs {
+            let attempts = told.whole.attempts.iter_mut();
+            attempts.filter(|it| it.number == number).for_each(|it| it.diff = Some(text.clone()));
+        }
+    }
+    Ok(told)
+}
+
+/// What the attempts of a session had changed.
+async fn diffs(session: &Session, id: &str, folder: &Path, spans: Vec<Span>) -> Vec<(u32, String)> {
+    let opened = session.opened();
+    // A copy of the folder for one of several attempts is not there any more.
+    let is_side = opened.extra.get("side").is_some_and(|side| !side.is_null());
+    let Some(workspace) = opened.workspace.clone().filter(|_| !is_side) else {
+        return Vec::new();
+    };
+    let kept = folder.join("checkpoints").join(id);
+    let id = id.to_owned();
+    let read =
+        tokio::task::spawn_blocking(move || diff::diffs(&id, Path::new(&workspace), &kept, &spans));
+    read.await.unwrap_or_default()
 }
 
 struct Fold {
     draft: Draft,
     claimed: Claimed,
+    /// The attempts that were given up.
+    spans: Vec<Span>,
 }
 
 impl Fold {
@@ -81,6 +110,12 @@ impl Fold {
             Entry::StartedOver(attempt) => {
                 draft.note(place, "started_over", &attempt.reason, None);
                 draft.started_over(given_up(place, attempt));
+                let kept = session.checkpoints();
+                let from = kept.iter().find(|kept| kept.number == attempt.restored);
+                // The state that was left is the last one that was kept.
+                if let (Some(from), Some(to)) = (from.cloned(), kept.last().cloned()) {
+                    self.spans.push(Span { number: attempt.number, from, to });
+                }
             }
             Entry::Mailed { mail } => posted(draft, place, mail),
             Entry::Ended(ended) => {

@@ -1,9 +1,11 @@
 //! Sessions of `steersman run`: told turn by turn, and steered through the store.
 
+mod diff;
 mod facts;
 mod fold;
 mod helm;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use steersman_gateway::api::{Answer, Fact, NewMark, Runs, Wish};
@@ -12,8 +14,19 @@ use steersman_store::{Entry as Stored, Store, Summary};
 use steersman_timeline::{Timeline, Wanted};
 
 /// Who knows sessions of `steersman run`, for the API.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RunSessions;
+#[derive(Clone, Debug)]
+pub struct RunSessions {
+    /// Where the store is, and beside it states of workspaces.
+    folder: PathBuf,
+}
+
+impl RunSessions {
+    /// Sessions whose store is in this folder.
+    #[must_use]
+    pub const fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+}
 
 impl Runs for RunSessions {
     fn timeline<'a>(
@@ -22,7 +35,7 @@ impl Runs for RunSessions {
         summary: &'a Summary,
         wanted: Wanted,
     ) -> Answer<'a, Result<Timeline, String>> {
-        Box::pin(fold::timeline(store, summary, wanted))
+        Box::pin(fold::timeline(store, &self.folder, summary, wanted))
     }
 
     fn control<'a>(
