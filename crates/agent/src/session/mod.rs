@@ -34,8 +34,8 @@ use self::ledger::Standing;
 use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::{
-    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied,
-    ToolFinished,
+    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Failed, Opened,
+    Replied, ToolFinished,
 };
 use crate::sides::Sides;
 
@@ -248,14 +248,7 @@ impl Session {
             Entry::RestoreStarted { .. } => self.restoring = true,
             Entry::Spoke { text } => self.hear(at, text),
             Entry::Replied(replied) => self.take_reply(at, replied),
-            Entry::CallFailed(failed) => {
-                self.failures = self.failures.saturating_add(1);
-                let message = failed.message.lines().next().unwrap_or_default();
-                let end = message.floor_char_boundary(FAILURE_SHOWN);
-                message[..end].clone_into(&mut self.last_failure);
-                let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
-                self.judged(decision, Moment::Failure);
-            }
+            Entry::CallFailed(failed) => self.take_failure(at, failed),
             Entry::ToolStarted { call_id } => calls::start(&mut self.calls, call_id),
             Entry::ToolFinished(result) => self.take_result(at, result),
             Entry::TurnEnded => self.end_turn(at),
@@ -304,6 +297,15 @@ impl Session {
             | Entry::SideNotApplied { .. } => self.take_side(entry),
         }
         Ok(())
+    }
+
+    fn take_failure(&mut self, at: Timestamp, failed: &Failed) {
+        self.failures = self.failures.saturating_add(1);
+        let message = failed.message.lines().next().unwrap_or_default();
+        let end = message.floor_char_boundary(FAILURE_SHOWN);
+        message[..end].clone_into(&mut self.last_failure);
+        let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
+        self.judged(decision, Moment::Failure);
     }
 
     fn hear(&mut self, at: Timestamp, text: &str) {
