@@ -5,14 +5,14 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package steersman
+RUN cargo build --profile dist --locked --package steersman
 
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates curl \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/steersman --create-home steersman
-COPY --from=build /src/target/release/steersman /usr/local/bin/steersman
+COPY --from=build /src/target/dist/steersman /usr/local/bin/steersman
 USER 10001
 WORKDIR /etc/steersman
 ENV STEERSMAN_STATE=/var/lib/steersman

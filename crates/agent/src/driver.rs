@@ -239,7 +239,7 @@ pub fn head_of(session: &Session) -> Head {
     let opened = session.opened();
     let goes_on = if session.paused().is_some() { "paused" } else { "running" };
     let side = opened.extra.get("side").filter(|side| !side.is_null());
-    let mut extra = serde_json::json!({ "glance": outlook.glance });
+    let mut extra = serde_json::json!({ "glance": outlook.glance.to_value() });
     if let Some(side) = side {
         extra["side"] = side.clone();
     }

@@ -285,8 +285,9 @@ fn without_policy(line: &str) -> Value {
 #[test]
 fn every_kind_of_entry_is_read_as_it_was_written() {
     let entries = entries();
-    let places: Vec<usize> = entries.iter().map(place).collect();
-    assert_eq!(places, (0..33).collect::<Vec<_>>(), "an entry of each kind, in order");
+    let mut places: Vec<usize> = entries.iter().map(place).collect();
+    places.dedup();
+    assert_eq!(places, (0..35).collect::<Vec<_>>(), "an entry of each kind, in order");
 
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/entries.jsonl");
     let lines: Vec<String> =

@@ -7,9 +7,11 @@ mod keeping;
 
 use std::env;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use clap::Args;
 use steersman_gateway::steering::policy_of;
@@ -100,7 +102,9 @@ fn serve(args: &ServeArgs) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::SUCCESS);
     }
     let failed = |error: std::io::Error| Stop::Told(format!("error: {error}"), USAGE);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    // Connections have threads of their own; what is left is the journal, events and signals.
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build();
     runtime.map_err(failed)?.block_on(listen(args, config))
 }
 
@@ -144,6 +148,9 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let (governor, upstreams) = (Arc::clone(&keeping.governor), config.upstreams.clone());
     let server = Server::bind(config, governor, &Options::from_env(), variable).await;
     let server = server.map_err(|error| told(error.to_string()))?;
+    let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let server = server.with_threads(threads);
+    let server = server.map_err(|error| told(format!("no threads: {error}")))?;
     let server = server.with_api(keeping.api.clone()).with_keys(Arc::clone(&keeping.ring));
     let server = server.with_ledger(Arc::clone(&keeping.ledger));
     let server = server.with_pages(steersman_dashboard::answer);

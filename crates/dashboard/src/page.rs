@@ -11,7 +11,7 @@ use http::header::{
     CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LOCATION, REFERRER_POLICY, VARY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 /// Where the page is.
 pub const PATH: &str = "/dashboard/";
@@ -32,17 +32,16 @@ const MIN_COMPRESSED: usize = 512;
 ///
 /// `/` leads to the page only for who accepts HTML: it is a path of model servers, too.
 #[must_use]
-pub fn answer(head: &request::Parts) -> Option<Response<Bytes>> {
-    let path = head.uri.path();
+pub fn answer(method: &Method, path: &str, asked: &HeaderMap) -> Option<Response<Bytes>> {
     let name = match path {
-        "/" if head.method == Method::GET && wants_html(&head.headers) => return Some(redirect()),
+        "/" if *method == Method::GET && wants_html(asked) => return Some(redirect()),
         "/dashboard" => return Some(redirect()),
         PATH => "index.html",
         _ => path.strip_prefix(PATH)?,
     };
-    let mut response = if matches!(head.method, Method::GET | Method::HEAD) {
+    let mut response = if matches!(*method, Method::GET | Method::HEAD) {
         match FILES.iter().position(|(known, ..)| *known == name) {
-            Some(at) => file(at, &head.headers),
+            Some(at) => file(at, asked),
             None => plain(StatusCode::NOT_FOUND, "there is no such file\n"),
         }
     } else {
@@ -50,7 +49,7 @@ pub fn answer(head: &request::Parts) -> Option<Response<Bytes>> {
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         refused
     };
-    if head.method == Method::HEAD {
+    if *method == Method::HEAD {
         *response.body_mut() = Bytes::new();
     }
     Some(response)

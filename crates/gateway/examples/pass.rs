@@ -25,7 +25,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         config.upstreams = vec![Upstream::for_all(url)?];
     }
     let none = |_: &str| None;
-    let server = Server::bind(config, Arc::new(PassThrough), &Options::default(), none).await?;
-    server.run().await;
+    let options = Options::default();
+    let server = Server::bind(config, Arc::new(PassThrough), &options, none).await?;
+    let threads = std::thread::available_parallelism()?;
+    server.with_threads(threads)?.run().await;
     Ok(())
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode, request, response};
 use hyper::body::{Body as _, Incoming};
-use steersman_upstream::Outgoing;
+use steersman_upstream::{Client, Outgoing};
 use steersman_wire::{ErrorKind, Format};
 use tokio::time::{Duration, Instant, timeout_at};
 
@@ -37,6 +37,7 @@ type Announced = Vec<(HeaderName, HeaderValue)>;
 /// Passes a request on that is no call of a model; its body goes through as it comes.
 pub(crate) async fn pass(
     live: &Live,
+    client: &Client,
     route: Route<'_>,
     format: Format,
     mut head: request::Parts,
@@ -44,7 +45,7 @@ pub(crate) async fn pass(
 ) -> Result<Response<Body>, Refusal> {
     let mut request_headers = std::mem::take(&mut head.headers);
     headers::forward(&mut request_headers, false);
-    let question = question(live, &route, format, &head, request_headers, "")?;
+    let question = question((live, client), &route, format, &head, request_headers, "")?;
     let patience = patience(&question, &live.config);
     let body = if body.is_end_stream() { Outgoing::Whole(None) } else { Outgoing::Stream(body) };
     let answer = question.ask_once(body).await?;
@@ -53,6 +54,8 @@ pub(crate) async fn pass(
 
 /// Where a call comes from.
 pub(crate) struct Source<'a> {
+    /// What asks for it.
+    pub(crate) client: &'a Client,
     /// The connection, counted from 1 since the start.
     pub(crate) connection: u64,
     /// The virtual key; `None` without one.
@@ -133,7 +136,8 @@ pub(crate) async fn call(
         request_headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
     }
     let version = if model.format == Format::Gemini { "/v1beta" } else { "/v1" };
-    let asked = question(live, &route, model.format, &head, request_headers, version);
+    let asked =
+        question((live, from.client), &route, model.format, &head, request_headers, version);
     let outcome = match asked {
         Ok(question) if watched.is_on() => {
             let patience = patience(&question, &live.config);
@@ -171,7 +175,7 @@ fn plan(live: &Live, call: &Call<'_>) -> Result<Plan, Refusal> {
 }
 
 fn question(
-    live: &Live,
+    (live, client): (&Live, &Client),
     route: &Route<'_>,
     format: Format,
     head: &request::Parts,
@@ -185,7 +189,7 @@ fn question(
     server.set_key(format, &mut headers);
     let limits = &live.config.limits;
     Ok(Question {
-        client: live.client.clone(),
+        client: client.clone(),
         server: server.name.clone(),
         method: head.method.clone(),
         uri,

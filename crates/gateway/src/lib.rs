@@ -22,6 +22,7 @@ pub mod identity;
 pub mod journal;
 pub mod keys;
 pub mod kind;
+mod lanes;
 mod live;
 pub mod mode;
 pub mod otlp;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::header::{HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, Uri};
-use steersman_upstream::{Client, ClientError};
+use steersman_upstream::ClientError;
 use steersman_wire::Format;
 
 use crate::config::{Config, Upstream};
@@ -55,7 +55,6 @@ pub enum StartError {
 /// What holds at the moment. A request keeps the one it began with.
 pub(crate) struct Live {
     pub(crate) config: Config,
-    pub(crate) client: Client,
     pub(crate) governor: Arc<dyn Governor>,
     /// By format, in the order of [`Format::ALL`].
     servers: [Option<Arc<ModelServer>>; 4],
@@ -80,7 +79,6 @@ impl Live {
     /// Resolves a configuration; `variable` gives the value of an environment variable.
     pub(crate) fn new(
         config: Config,
-        client: Client,
         governor: Arc<dyn Governor>,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, StartError> {
@@ -94,7 +92,7 @@ impl Live {
                 *server = Some(Arc::new(ModelServer::new(upstream, format, variable)?));
             }
         }
-        Ok(Self { config, client, governor, servers })
+        Ok(Self { config, governor, servers })
     }
 
     /// The server for a format.

@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -24,6 +25,7 @@ use crate::budget::Ledger;
 use crate::config::{Config, Limits};
 use crate::forward::{self, Source, now_ms};
 use crate::keys::{Ring, admit};
+use crate::lanes::Lanes;
 use crate::live::{Live, StartError};
 use crate::receive::{Held, drain};
 use crate::relay::Body;
@@ -40,8 +42,8 @@ const PING: Duration = Duration::from_secs(30);
 /// How long a refused `accept` is waited out: the machine has no more files or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers a request by its head, if it is for a page; `None`: it is not.
-pub type Pages = fn(&http::request::Parts) -> Option<Response<Bytes>>;
+/// Answers a request by its method, path and headers, if it is for a page; `None`: it is not.
+pub type Pages = fn(&Method, &str, &HeaderMap) -> Option<Response<Bytes>>;
 
 /// How far the server is on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +59,7 @@ enum Stage {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    lanes: Lanes,
     shared: Arc<Shared>,
 }
 
@@ -73,6 +76,8 @@ pub struct Ended {
 
 struct Shared {
     live: RwLock<Arc<Live>>,
+    /// Asks for connections that have no lane.
+    client: Client,
     /// Not set: there is no API, and its paths are the model servers'.
     api: OnceLock<Api>,
     /// Not set: there is no page.
@@ -117,7 +122,7 @@ impl Server {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, StartError> {
         let client = Client::new(options)?;
-        let live = Live::new(config, client, governor, &variable)?;
+        let live = Live::new(config, governor, &variable)?;
         let address = live.config.listen;
         let failed = |cause| StartError::Bind { address, cause };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -125,6 +130,7 @@ impl Server {
         let connections = live.config.limits.max_connections as usize;
         let shared = Shared {
             live: RwLock::new(Arc::new(live)),
+            client,
             api: OnceLock::new(),
             pages: OnceLock::new(),
             ring: OnceLock::new(),
@@ -135,7 +141,7 @@ impl Server {
             counted: AtomicU64::new(0),
             cut: AtomicUsize::new(0),
         };
-        Ok(Self { listener, address, shared: Arc::new(shared) })
+        Ok(Self { listener, address, lanes: Lanes::default(), shared: Arc::new(shared) })
     }
 
     /// Answers `/api` and `/metrics` as well, and counts what it answers. The first API holds.
@@ -168,6 +174,16 @@ impl Server {
         self
     }
 
+    /// Serves connections on so many threads of their own, each with a client of its own. Without
+    /// it they are served on the runtime that [`run`](Self::run) is awaited on.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn with_threads(self, count: NonZeroUsize) -> std::io::Result<Self> {
+        let lanes = Lanes::begin(count.get(), &self.shared.client)?;
+        Ok(Self { lanes, ..self })
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -183,7 +199,7 @@ impl Server {
     /// Answers until it is told to [drain](Handle::drain), and every answer is at its end or the
     /// grace is over.
     pub async fn run(self) -> Ended {
-        let Self { listener, shared, .. } = self;
+        let Self { listener, lanes, shared, .. } = self;
         let mut stage = shared.stage.subscribe();
         loop {
             let (stream, permit) = tokio::select! {
@@ -192,11 +208,17 @@ impl Server {
                 accepted = accept(&listener, &shared) => accepted,
             };
             let number = shared.counted.fetch_add(1, Ordering::Relaxed) + 1;
-            let shared = Arc::clone(&shared);
-            tokio::spawn(async move {
-                serve(shared, stream, number).await;
+            let of_all = Arc::clone(&shared);
+            let serve = move |stream, client| async move {
+                serve(of_all, client, stream, number).await;
                 drop(permit);
-            });
+            };
+            if lanes.is_empty() {
+                tokio::spawn(serve(stream, shared.client.clone()));
+            } else {
+                // One that cannot be handed over is closed, as if it had not been accepted.
+                let _ = lanes.serve(stream, serve);
+            }
         }
         drop(listener);
         if let Some(api) = shared.api.get() {
@@ -242,8 +264,7 @@ impl Handle {
         if let Some((key, _)) = fixed.into_iter().find(|(_, changed)| *changed) {
             return Err(StartError::Fixed(key));
         }
-        let (client, governor) = (before.client.clone(), Arc::clone(&before.governor));
-        let live = Live::new(config, client, governor, &variable)?;
+        let live = Live::new(config, Arc::clone(&before.governor), &variable)?;
         live.governor.reload(&live.config).map_err(StartError::Governor)?;
         *self.0.live.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(live);
         Ok(())
@@ -279,16 +300,16 @@ async fn accept(
 }
 
 /// Serves one connection to its end.
-async fn serve(shared: Arc<Shared>, stream: TcpStream, number: u64) {
+async fn serve(shared: Arc<Shared>, client: Client, stream: TcpStream, number: u64) {
     let limits = shared.live().config.limits;
     let flights = Flights::default();
     let under_way = flights.clone();
     let socket = TokioIo::new(Socket::new(stream, flights.clone(), limits));
     let of_all = Arc::clone(&shared);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (shared, flight) = (Arc::clone(&of_all), flights.begin());
+        let (shared, client, flight) = (Arc::clone(&of_all), client.clone(), flights.begin());
         async move {
-            let mut response = respond(&shared, number, request).await;
+            let mut response = respond(&shared, &client, number, request).await;
             response.body_mut().hold(flight);
             Ok::<_, Infallible>(response)
         }
@@ -332,25 +353,26 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 }
 
 /// Answers one request, and counts it where there is somebody who asks for figures.
-async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Response<Body> {
-    let request = match shared.pages.get() {
-        None => request,
-        Some(pages) => {
-            let (head, body) = request.into_parts();
-            if let Some(page) = pages(&head) {
-                return page.map(Body::whole);
-            }
-            Request::from_parts(head, body)
-        }
-    };
+async fn respond(
+    shared: &Shared,
+    client: &Client,
+    number: u64,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let pages = shared.pages.get();
+    if let Some(page) =
+        pages.and_then(|pages| pages(request.method(), request.uri().path(), request.headers()))
+    {
+        return page.map(Body::whole);
+    }
     let Some(api) = shared.api.get() else {
-        return answer(shared, number, request).await.1;
+        return answer(shared, client, number, request).await.1;
     };
     let figures = api.figures();
     if is_ours(request.uri().path()) {
         return api.answer(request).await.map(Body::whole);
     }
-    let (format, response) = answer(shared, number, request).await;
+    let (format, response) = answer(shared, client, number, request).await;
     let headers = response.headers();
     if let Some(why) = headers.get("x-steersman-error").and_then(|why| why.to_str().ok()) {
         figures.refused(why);
@@ -369,6 +391,7 @@ async fn respond(shared: &Shared, number: u64, request: Request<Incoming>) -> Re
 /// Answers one request; the format is that of a model's call.
 async fn answer(
     shared: &Shared,
+    client: &Client,
     number: u64,
     request: Request<Incoming>,
 ) -> (Option<Format>, Response<Body>) {
@@ -402,10 +425,11 @@ async fn answer(
             Err(refusal)
         }
         (Ok(key), Target::Model(model)) => {
-            let from = Source { connection: number, key, ledger: shared.ledger.get() };
+            let ledger = shared.ledger.get();
+            let from = Source { client, connection: number, key, ledger };
             forward::call(&live, &shared.held, from, (route, model), (head, body)).await
         }
-        (Ok(_), _) => forward::pass(&live, route, format, head, body).await,
+        (Ok(_), _) => forward::pass(&live, client, route, format, head, body).await,
     };
     (called, outcome.unwrap_or_else(|refusal| refusal.response(format)))
 }

@@ -57,6 +57,14 @@ impl Glance {
         });
     }
 
+    /// As it stands in what a head has beside its fields.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        // By way of its text, or scores would get the digits of a longer number.
+        let text = serde_json::to_string(self).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
     /// As it is found in what a head has beside its fields; nothing where that has none.
     #[must_use]
     pub fn of_extra(extra: Option<&str>) -> Self {

@@ -1,5 +1,6 @@
 //! The pooled client.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,13 +57,32 @@ impl Options {
 type Direct = legacy::Client<HttpsConnector<HttpConnector>, Outgoing>;
 type Proxied = legacy::Client<HttpsConnector<Tunnel<HttpConnector>>, Outgoing>;
 
-/// A client to model servers. Clones share their connections.
-#[derive(Clone, Debug)]
-pub struct Client {
+/// A client to model servers. Clones share their connections, and cost no more than a count.
+#[derive(Clone)]
+pub struct Client(Arc<Ways>);
+
+/// How servers are reached.
+struct Ways {
     direct: Direct,
-    proxied: Option<(Proxied, Arc<Matcher>)>,
+    proxied: Option<(Proxied, Matcher)>,
+    settings: Settings,
+}
+
+/// What a client is made from.
+#[derive(Clone)]
+struct Settings {
+    options: Options,
+    proxy: Option<Uri>,
+    tls: ClientConfig,
     /// Whether this machine has certificate authorities.
     trusts: bool,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A proxy's address may hold a password.
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
 }
 
 /// Why there is no client.
@@ -91,11 +111,6 @@ impl Client {
     /// # Errors
     /// If the proxy's address is none.
     pub fn new(options: &Options) -> Result<Self, ClientError> {
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
-        http.set_nodelay(true);
-        http.set_connect_timeout(Some(options.connect_timeout));
-        http.set_keepalive(Some(Duration::from_secs(60)));
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         let trusts = !roots.is_empty();
@@ -105,30 +120,43 @@ impl Client {
             .map_err(|error| ClientError::Tls(error.to_string()))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let proxied = match &options.https_proxy {
-            None => None,
-            Some(proxy) => {
-                let uri = proxy_uri(proxy)?;
-                let matcher =
-                    Matcher::builder().https(proxy.as_str()).no(options.no_proxy.as_str());
-                let https = connector(tls.clone(), Tunnel::new(uri, http.clone()));
-                Some((pool(options).build(https), Arc::new(matcher.build())))
-            }
-        };
-        Ok(Self { direct: pool(options).build(connector(tls, http)), proxied, trusts })
+        let proxy = options.https_proxy.as_deref().map(proxy_uri).transpose()?;
+        Ok(Self::of(Settings { options: options.clone(), proxy, tls, trusts }))
+    }
+
+    /// Another client with the same settings, and connections of its own.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self::of(self.0.settings.clone())
+    }
+
+    fn of(settings: Settings) -> Self {
+        let Settings { options, proxy, tls, .. } = &settings;
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(options.connect_timeout));
+        http.set_keepalive(Some(Duration::from_secs(60)));
+        let proxied = proxy.as_ref().map(|uri| {
+            let matcher = Matcher::builder().https(uri.to_string()).no(options.no_proxy.as_str());
+            let https = connector(tls.clone(), Tunnel::new(uri.clone(), http.clone()));
+            (pool(options).build(https), matcher.build())
+        });
+        let direct = pool(options).build(connector(tls.clone(), http));
+        Self(Arc::new(Ways { direct, proxied, settings }))
     }
 
     pub(crate) async fn request(
         &self,
         request: hyper::Request<Outgoing>,
     ) -> Result<Response<Incoming>, SendError> {
-        if !self.trusts && request.uri().scheme_str() == Some("https") {
+        let Ways { direct, proxied, settings } = &*self.0;
+        if !settings.trusts && request.uri().scheme_str() == Some("https") {
             return Err(SendError::NoAuthorities);
         }
-        let proxied = self.proxied.as_ref();
-        match proxied.filter(|(_, matcher)| matcher.intercept(request.uri()).is_some()) {
+        match proxied.as_ref().filter(|(_, matcher)| matcher.intercept(request.uri()).is_some()) {
             Some((client, _)) => client.request(request).await,
-            None => self.direct.request(request).await,
+            None => direct.request(request).await,
         }
         .map_err(SendError::Broken)
     }

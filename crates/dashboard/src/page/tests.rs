@@ -10,7 +10,8 @@ fn ask(method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Response<By
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    answer(&request.body(()).unwrap().into_parts().0)
+    let (head, ()) = request.body(()).unwrap().into_parts();
+    answer(&head.method, head.uri.path(), &head.headers)
 }
 
 fn header<'a>(response: &'a Response<Bytes>, name: &str) -> &'a str {

@@ -56,7 +56,7 @@ fn decided(head: &mut Head, decision: &Decision) {
     glance.decided(decision);
     let extra = head.extra.as_deref().and_then(|extra| serde_json::from_str(extra).ok());
     let mut extra: Map<String, Value> = extra.unwrap_or_default();
-    extra.insert("glance".to_owned(), json!(glance));
+    extra.insert("glance".to_owned(), glance.to_value());
     head.extra = Some(Value::from(extra).to_string());
 }
 
@@ -71,7 +71,7 @@ fn open(head: &mut Head, opened: &Opened) {
     // A session that is taken up again keeps what was decided in it.
     let glance = Glance::of_extra(head.extra.as_deref());
     let extra = json!({
-        "glance": glance,
+        "glance": glance.to_value(),
         "kind": "gateway",
         "name": cut(&opened.name),
         "source": cut(&opened.source),

@@ -39,6 +39,22 @@ async fn answers_come_to_their_end() {
 }
 
 #[tokio::test]
+async fn without_threads_of_its_own_it_serves_on_the_runtime() {
+    let server = ScriptedServer::start(vec![Reply::text(TEXT)]).await.unwrap();
+    let config = config(&server.base_url());
+    let options = Options::default();
+    let gateway = Server::bind(config, Arc::new(PassThrough), &options, no_variable).await;
+    let gateway = gateway.unwrap();
+    let (url, handle) = (format!("http://{}", gateway.address()), gateway.handle());
+    let running = tokio::spawn(gateway.run());
+    let (path, body) = call(Format::OpenAiChat, false);
+    let got = post(&format!("{url}{path}"), &[], &body).await;
+    assert!(got.status == 200 && got.text().contains(TEXT), "{got:?}");
+    handle.drain();
+    assert_eq!(within(running).await.unwrap(), Ended { cut: 0 });
+}
+
+#[tokio::test]
 async fn answers_that_do_not_end_are_cut() {
     for (grace, told_twice) in
         [(Duration::from_millis(30), false), (Duration::from_secs(900), true)]

@@ -1,6 +1,7 @@
 //! A gateway under test, and clients that ask it.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,7 +54,9 @@ impl Gateway {
         Self::of(server)
     }
 
+    /// On threads of its own, as `steersman serve` has them.
     pub(crate) fn of(server: Server) -> Self {
+        let server = server.with_threads(const { NonZeroUsize::new(2).unwrap() }).unwrap();
         let (address, handle) = (server.address(), server.handle());
         Self { address, handle, running: tokio::spawn(server.run()) }
     }

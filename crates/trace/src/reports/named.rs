@@ -44,7 +44,7 @@ fn search(line: &str, wanted: &mut Vec<u64>, found: &mut Vec<(u64, String)>) {
             let Some(name) = line.get(*begin..*end) else { continue };
             let bare = name.trim_matches(|c: char| ",;:'\"`()".contains(c));
             for name in [name, bare] {
-                let id = test_id(name);
+                let id = test_id(&super::name::stable(name));
                 if let Some(place) = wanted.iter().position(|one| *one == id) {
                     wanted.remove(place);
                     found.push((id, name.to_owned()));
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn names_are_those_of_the_identities() {
         check(
-            "test a::works ... ok\ntest a::breaks ... FAILED\n\n\
-             test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+            "running 2 tests\ntest a::works ... ok\ntest a::breaks ... FAILED\n\nfailures:\n\n\
+             failures:\n    a::breaks\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
             &["a::breaks"],
         );
         check(
