@@ -506,7 +506,10 @@ export interface components {
             /** @description Why, as a sentence; may be empty. */
             why: string;
         };
-        /** @description Something a person wants of a session. It takes effect with the session's next request. */
+        /**
+         * @description Something a person wants of a session. In the gateway it takes effect with the
+         *     session's next request, in a run before the next step.
+         */
         Control: {
             /** @constant */
             control: "continuation";
@@ -1146,8 +1149,8 @@ export interface components {
             agent: string | null;
             /**
              * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
-             *     `failed`, `refuted`, `interrupted` (its process is gone), `warned` (the last decision was an
-             *     intervention), `harmful` (marked so); null if nothing speaks for it.
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it), `warned`
+             *     (the last decision was an intervention); null if nothing speaks for it.
              */
             attention: string | null;
             /**
@@ -1222,8 +1225,8 @@ export interface components {
             agent: string | null;
             /**
              * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
-             *     `failed`, `refuted`, `interrupted` (its process is gone), `warned` (the last decision was an
-             *     intervention), `harmful` (marked so); null if nothing speaks for it.
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it), `warned`
+             *     (the last decision was an intervention); null if nothing speaks for it.
              */
             attention: string | null;
             /**

@@ -112,6 +112,14 @@ function later(call: () => void, ms: number): () => void {
   return () => window.clearTimeout(timer);
 }
 
+/** Every feed that is open or will be: one that waits is tried again with the others. */
+const feeds = new Set<Feed>();
+
+export function endFeed(ended: Feed): void {
+  ended.close();
+  feeds.delete(ended);
+}
+
 export function makeFeed(query: () => Query, tells: FeedTells): Feed {
   const seams: FeedSeams = {
     connect: () => openLine(query()),
@@ -120,7 +128,9 @@ export function makeFeed(query: () => Query, tells: FeedTells): Feed {
     later,
     random: Math.random,
   };
-  return new Feed(seams, tells);
+  const made = new Feed(seams, tells);
+  feeds.add(made);
+  return made;
 }
 
 const feed = makeFeed(
@@ -216,7 +226,7 @@ export function beginAgain(): void {
 }
 
 export function retryNow(): void {
-  feed.retryNow();
+  for (const waiting of feeds) waiting.retryNow();
 }
 
 export function watchTime(): void {
@@ -227,7 +237,7 @@ export function watchTime(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return;
     nowMs.value = Date.now();
-    feed.retryNow();
+    retryNow();
   });
-  window.addEventListener('online', () => feed.retryNow());
+  window.addEventListener('online', retryNow);
 }

@@ -3,7 +3,7 @@
 import { batch, signal, type Signal } from '@preact/signals';
 import { ApiError, api, type Control, type Decided, type Timeline } from './client';
 import type { EntryEvent, Feed, FeedStatus } from './feed';
-import { makeFeed } from './live';
+import { endFeed, makeFeed } from './live';
 import { preferences } from './preferences';
 import { appendEntries } from './state/entries';
 import { askAfter, mergeTimeline, withMark } from './state/timeline';
@@ -157,6 +157,6 @@ class Opened implements OpenSession {
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) window.clearTimeout(this.#timer);
-    this.#feed.close();
+    endFeed(this.#feed);
   }
 }

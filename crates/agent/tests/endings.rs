@@ -342,7 +342,7 @@ attempts:
     let seen = stage.seen.0.lock().unwrap();
     let kinds: Vec<&str> = seen.iter().map(Entry::kind).collect();
     let kinds = kinds.join(" ");
-    assert!(kinds.contains("controlled controlled controlled spoke call_started"), "{kinds}");
+    assert!(kinds.contains("checkpointed controlled controlled spoke call_started"), "{kinds}");
 }
 
 #[test]

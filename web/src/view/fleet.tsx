@@ -10,7 +10,7 @@ import { prefer, preferences } from '../preferences';
 import { Filters } from './filters';
 import { COLUMNS, FleetRow } from './fleet-row';
 import { Empty, Failed, Loading } from './marks';
-import { rowAfterKey, scrollFor, slots, visible } from './virtual';
+import { rowAfterKey, scrollFor, slots, visible, type Window } from './virtual';
 
 /** Heights of a row, as in the styles. Pixels. */
 const ROW = 46;
@@ -122,9 +122,6 @@ function Grid({ sessions }: { sessions: string[] }) {
     go(to);
   };
   const seen = visible(top, height, rowHeight, sessions.length);
-  const elements = useRef(0);
-  const placed = slots(seen, elements.current);
-  elements.current = placed.size;
   return (
     <div
       class="grid"
@@ -139,21 +136,35 @@ function Grid({ sessions }: { sessions: string[] }) {
     >
       <Head />
       <div class="rows" role="rowgroup" style={{ height: `${sessions.length * rowHeight}px` }}>
-        {placed.rows.map((row, slot) => {
-          const session = row === null ? undefined : sessions[row];
-          if (row === null || session === undefined) return null;
-          return (
-            <FleetRow
-              key={slot}
-              session={session}
-              at={row}
-              top={row * rowHeight}
-              isActive={row === at}
-            />
-          );
-        })}
+        <Rows sessions={sessions} seen={seen} rowHeight={rowHeight} active={at} />
       </div>
     </div>
+  );
+}
+
+interface RowsProps {
+  sessions: readonly string[];
+  seen: Window;
+  rowHeight: number;
+  /** The row that keys have led to. */
+  active: number;
+}
+
+function Rows({ sessions, seen, rowHeight, active }: RowsProps) {
+  const elements = useRef(0);
+  const placed = slots(seen, elements.current);
+  elements.current = placed.size;
+  return (
+    <>
+      {placed.rows.map((row, slot) => {
+        const session = row === null ? undefined : sessions[row];
+        if (row === null || session === undefined) return null;
+        const top = row * rowHeight;
+        return (
+          <FleetRow key={slot} session={session} at={row} top={top} isActive={row === active} />
+        );
+      })}
+    </>
   );
 }
 

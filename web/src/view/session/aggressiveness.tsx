@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Timeline } from '../../client';
-import { thresholdEffect } from '../../state/timeline';
+import { thresholdEffect, type ThresholdRow } from '../../state/timeline';
 import type { Steer } from './helm';
 
 const PRESETS = ['lenient', 'standard', 'aggressive'] as const;
@@ -18,7 +18,6 @@ export function Aggressiveness({ timeline, steer }: { timeline: Timeline; steer:
   const preset = PRESETS[shown] ?? 'standard';
   const isNew = chosen !== null && preset !== own;
   const rows = thresholdEffect(timeline, preset);
-  const changed = rows.filter((row) => row.now !== row.then);
   return (
     <div class="aggressiveness">
       <label class="stack">
@@ -52,39 +51,47 @@ export function Aggressiveness({ timeline, steer }: { timeline: Timeline; steer:
           Apply {preset}
         </button>
       )}
-      <details class="effect" open={isNew}>
-        <summary>
-          {isNew
-            ? `Changes ${changed.length} of ${rows.length} thresholds`
-            : `${rows.length} thresholds`}
-        </summary>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Threshold</th>
-              <th scope="col" class="num">
-                Now
-              </th>
-              {isNew && (
-                <th scope="col" class="num">
-                  Then
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name} class={isNew && row.now !== row.then ? 'changed' : ''}>
-                <th scope="row" title={row.name}>
-                  {row.about}
-                </th>
-                <td class="num">{value(row.now)}</td>
-                {isNew && <td class="num">{value(row.then)}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </details>
+      <Effect rows={rows} isNew={isNew} />
     </div>
+  );
+}
+
+/** The thresholds as they are, and where another preset is looked at, as they would be. */
+function Effect({ rows, isNew }: { rows: readonly ThresholdRow[]; isNew: boolean }) {
+  const changed = rows.filter((row) => row.now !== row.then);
+  return (
+    <details class="effect" open={isNew}>
+      <summary>
+        {isNew
+          ? `Changes ${changed.length} of ${rows.length} thresholds`
+          : `${rows.length} thresholds`}
+      </summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Threshold</th>
+            <th scope="col" class="num">
+              Now
+            </th>
+            {isNew && (
+              <th scope="col" class="num">
+                Then
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name} class={isNew && row.now !== row.then ? 'changed' : ''}>
+              <th scope="row" title={row.name}>
+                {row.about}
+              </th>
+              <td class="num">{value(row.now)}</td>
+              {isNew && <td class="num">{value(row.then)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
