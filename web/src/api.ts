@@ -308,7 +308,10 @@ export interface components {
              * @description Lines it removed.
              */
             deletions: number;
-            /** @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had. */
+            /**
+             * @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16 attempts,
+             *     and where turns after others are asked for.
+             */
             diff: string | null;
             /**
              * Format: uint32
