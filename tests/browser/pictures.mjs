@@ -10,8 +10,8 @@ import { startModel } from './model.mjs';
 
 const [binary, folder, ...given] = process.argv.slice(2);
 const LOOKS = {
-  light: { width: 1280, height: 800 },
-  dark: { width: 1280, height: 800, dark: true },
+  light: { width: 1160, height: 700 },
+  dark: { width: 1160, height: 700, dark: true },
   narrow: { width: 390, height: 844 },
 };
 const looks = given.length > 0 ? given : ['light'];
