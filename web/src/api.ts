@@ -309,8 +309,8 @@ export interface components {
              */
             deletions: number;
             /**
-             * @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16 attempts,
-             *     and where turns after others are asked for.
+             * @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16
+             *     attempts, and where turns after others are asked for.
              */
             diff: string | null;
             /**
@@ -1152,8 +1152,8 @@ export interface components {
             agent: string | null;
             /**
              * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
-             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it), `warned`
-             *     (the last decision was an intervention); null if nothing speaks for it.
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it),
+             *     `warned` (the last decision was an intervention); null if nothing speaks for it.
              */
             attention: string | null;
             /**
@@ -1228,8 +1228,8 @@ export interface components {
             agent: string | null;
             /**
              * @description Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
-             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it), `warned`
-             *     (the last decision was an intervention); null if nothing speaks for it.
+             *     `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it),
+             *     `warned` (the last decision was an intervention); null if nothing speaks for it.
              */
             attention: string | null;
             /**

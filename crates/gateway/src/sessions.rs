@@ -120,15 +120,20 @@ impl Sessions {
         }
     }
 
-    /// The session that a request goes on with, or a new one made by `make`.
-    pub fn of(&mut self, caller: &Caller<'_>, make: impl FnOnce(&Key) -> Session) -> (Key, Shared) {
-        let key = self.key_of(caller);
+    /// The session that a request goes on with, or one made by `make`, which is told whether its id
+    /// is new as well, so that nothing can be known of it anywhere.
+    pub fn of(
+        &mut self,
+        caller: &Caller<'_>,
+        make: impl FnOnce(&Key, bool) -> Session,
+    ) -> (Key, Shared) {
+        let (key, is_new) = self.key_of(caller);
         if let Some(slot) = self.open.get_mut(&key.id) {
             slot.used_ms = caller.at_ms;
             return (key, Arc::clone(&slot.session));
         }
         self.make_room();
-        let session = Arc::new(Mutex::new(make(&key)));
+        let session = Arc::new(Mutex::new(make(&key, is_new)));
         let scope = scope_of(caller.key, caller.named);
         let slot = Slot { session: Arc::clone(&session), scope, end: None, used_ms: caller.at_ms };
         self.open.insert(key.id, slot);
@@ -142,18 +147,20 @@ impl Sessions {
         self.beginnings.put(slot.scope, chain.end(), key.id, before);
     }
 
-    fn key_of(&mut self, caller: &Caller<'_>) -> Key {
+    /// The key, and whether it is new.
+    fn key_of(&mut self, caller: &Caller<'_>) -> (Key, bool) {
         if let Some(named) = caller.named.filter(|named| named.is_exact) {
             let name = (named.source, &named.name);
             // Ids from before there were keys stay as they are.
             let id = if caller.key.is_empty() { hash(&name) } else { hash(&(caller.key, name)) };
-            return Key { id };
+            return (Key { id }, false);
         }
         let scope = scope_of(caller.key, caller.named);
         let found = self.beginnings.longest(scope, caller.chain);
         let found = found.map(|(items, sessions)| (items, sessions.to_vec()));
         let known = found.and_then(|(items, sessions)| self.choose(caller, items, &sessions));
-        Key { id: known.unwrap_or_else(|| self.new_id(caller, scope)) }
+        let id = known.unwrap_or_else(|| self.new_id(caller, scope));
+        (Key { id }, known.is_none())
     }
 
     /// Which of the sessions that have sent this beginning goes on with this request.

@@ -161,14 +161,14 @@ impl Steering {
             at_ms: turn.call.at_ms,
         };
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = sessions.of(&caller, |key| self.open(key, turn, policy));
+        let found = sessions.of(&caller, |key, is_new| self.open((key, is_new), turn, policy));
         sessions.stands(&found.0, &turn.chain);
         found
     }
 
-    fn open(&self, key: &Key, turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
+    fn open(&self, (key, is_new): (&Key, bool), turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
         let id = key.id();
-        let kept = self.recorder.recall(&id);
+        let kept = if is_new { None } else { self.recorder.recall(&id) };
         let resumed = kept.and_then(|(kept, _)| Session::resume(Arc::clone(policy), kept));
         let taken_up = resumed.is_some();
         let session = resumed.unwrap_or_else(|| {

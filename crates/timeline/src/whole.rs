@@ -99,8 +99,8 @@ pub struct Attempt {
     pub deletions: u32,
     /// Where its work is kept: a git commit; may be empty.
     pub kept: String,
-    /// Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16 attempts,
-    /// and where turns after others are asked for.
+    /// Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16
+    /// attempts, and where turns after others are asked for.
     pub diff: Option<String>,
 }
 

@@ -58,8 +58,8 @@ pub struct SessionLine {
     /// The last decision other than to go on; null if there was none.
     pub last: Option<LastDecision>,
     /// Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
-    /// `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it), `warned`
-    /// (the last decision was an intervention); null if nothing speaks for it.
+    /// `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it),
+    /// `warned` (the last decision was an intervention); null if nothing speaks for it.
     pub attention: Option<String>,
     /// Whether a process drives it; null for sessions of the gateway.
     pub driven: Option<bool>,

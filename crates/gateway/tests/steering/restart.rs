@@ -1,6 +1,7 @@
 //! The gateway ends in the middle of a session and is started again.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use steersman_engine::Decision;
@@ -66,4 +67,21 @@ fn what_was_lost_is_read_from_the_request() {
     let Sent::Forwarded { .. } = client.ask(&second) else { panic!("answered") };
     let decided = other.decisions();
     assert_eq!(decided.last().unwrap().turn, 2, "{decided:?}");
+}
+
+#[test]
+fn the_store_is_asked_only_where_it_could_know_something() {
+    for (named, expected) in [(false, 0), (true, 1)] {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(GOVERN, &kept);
+        let mut client = Client::new(Format::OpenAiChat, true, "a");
+        if named {
+            client = client.header("x-session-id", "ses_1");
+        }
+        let reply = call("read", r#"{"path":"src/lib.rs"}"#);
+        for _ in 0..2 {
+            client.turn(&steering, &reply, "the same");
+        }
+        assert_eq!(kept.recalled.load(Ordering::SeqCst), expected, "named: {named}");
+    }
 }

@@ -22,6 +22,8 @@ use steersman_wire::{Answer, Format, Frame, Message, Part, Request, Role, Tokens
 pub(crate) struct Kept {
     entries: Mutex<Vec<(String, Entry)>>,
     snapshots: Mutex<HashMap<String, (u64, Snapshot)>>,
+    /// How often a snapshot was asked for.
+    pub(crate) recalled: AtomicU64,
 }
 
 impl Kept {
@@ -81,6 +83,7 @@ impl Recorder for Kept {
     }
 
     fn recall(&self, session: &str) -> Option<(Snapshot, u64)> {
+        self.recalled.fetch_add(1, Ordering::SeqCst);
         let snapshots = self.snapshots.lock().unwrap();
         snapshots.get(session).map(|(scope, snapshot)| (snapshot.clone(), *scope))
     }

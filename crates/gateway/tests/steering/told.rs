@@ -10,6 +10,8 @@ use steersman_wire::{Format, Message};
 use super::sim::{Client, Kept, call, steering};
 
 const TESTS: &str = "running 2 tests\ntest sorts ... ok\ntest wraps ... FAILED\n\nfailures:\n\n\
+                     ---- wraps stdout ----\nthread 'wraps' panicked at src/lib.rs:7:5:\n\
+                     assertion `left == right` failed\n\n\
                      failures:\n    wraps\n\ntest result: FAILED. 1 passed; 1 \
                      failed; 0 ignored; 0 measured; 0 filtered out\n";
 

@@ -79,7 +79,8 @@ mod tests {
              === 2 failed, 1 passed in 0.12s ===\n",
             &["tests/test_a.py::test_one", "tests/test_a.py::test_two[x y]"],
         );
-        check("--- FAIL: TestSum (0.00s)\nFAIL\nFAIL\texample.com/sum\t0.1s\n", &["TestSum"]);
+        // Its package, which is part of the name, stands in another line.
+        check("--- FAIL: TestSum (0.00s)\nFAIL\nFAIL\texample.com/sum\t0.1s\n", &[]);
         check("=== 3 passed in 0.12s ===\n", &[]);
     }
 }

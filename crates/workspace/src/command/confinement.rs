@@ -60,13 +60,27 @@ pub(super) struct Writable {
 }
 
 /// The caches of build tools that exist for this user, which builds need to write: what was
-/// downloaded, not the tools themselves, their settings or credentials.
+/// downloaded and built, not the tools themselves, their settings or credentials.
+///
+/// The folder of `CARGO_TARGET_DIR` is made if it is not there: Cargo could not make it itself.
 pub fn known_caches() -> Vec<PathBuf> {
     let from = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let Some(home) = from("HOME") else { return Vec::new() };
+    if let Some(target) = from("CARGO_TARGET_DIR").filter(|target| target.is_absolute()) {
+        // Where that fails, Cargo says so.
+        let _ = std::fs::create_dir_all(target);
+    }
+    let caches = caches(from);
+    caches.into_iter().filter(|path| path.is_absolute() && path.exists()).collect()
+}
+
+/// The caches of build tools as variables name them, whether they are there or not.
+fn caches(from: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let named = ["CARGO_TARGET_DIR", "GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR"];
+    let named = named.into_iter().filter_map(&from);
+    let Some(home) = from("HOME") else { return named.collect() };
     let cargo = from("CARGO_HOME").unwrap_or_else(|| home.join(".cargo"));
     let go = from("GOPATH").unwrap_or_else(|| home.join("go"));
-    let caches = [
+    let usual = [
         cargo.join("registry"),
         cargo.join("git"),
         // Cargo locks its caches through these files, and keeps in the last when what was used.
@@ -79,7 +93,7 @@ pub fn known_caches() -> Vec<PathBuf> {
         home.join(".m2/repository"),
         go.join("pkg"),
     ];
-    caches.into_iter().filter(|path| path.is_absolute() && path.exists()).collect()
+    named.chain(usual).collect()
 }
 
 #[cfg(target_os = "linux")]
@@ -204,3 +218,31 @@ pub(super) fn probe(_: Network) -> (Confinement, Result<(), String>) {
 
 #[cfg(not(target_os = "linux"))]
 const ELSEWHERE: &str = "Landlock is a part of Linux";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(variables: &[(&str, &str)], there: &[&str], not_there: &[&str]) {
+        let from = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| PathBuf::from(value))
+        };
+        let caches = caches(from);
+        for path in there {
+            assert!(caches.contains(&PathBuf::from(path)), "{path} of {caches:?}");
+        }
+        for path in not_there {
+            assert!(!caches.contains(&PathBuf::from(path)), "{path} of {caches:?}");
+        }
+    }
+
+    #[test]
+    fn caches_are_where_their_tools_look_for_them() {
+        check(&[], &[], &[""]);
+        check(&[("HOME", "/h")], &["/h/.cargo/registry", "/h/.cache", "/h/go/pkg"], &["/h"]);
+        let home = [("HOME", "/h"), ("CARGO_HOME", "/c"), ("XDG_CACHE_HOME", "/x")];
+        check(&home, &["/c/registry", "/x"], &["/c", "/h/.cache", "/h/.cargo/registry"]);
+        check(&[("CARGO_TARGET_DIR", "/t"), ("GOCACHE", "/g")], &["/t", "/g"], &[]);
+    }
+}

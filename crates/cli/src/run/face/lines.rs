@@ -1,7 +1,7 @@
 //! A run as lines: one for each thing that matters.
 
 use steersman_agent::control::{FINISH, RUN_CHECK};
-use steersman_agent::{CallState, CheckCause, Entry, OpenCall, Replied, Session, ToolFinished};
+use steersman_agent::{CallState, CheckCause, CheckFinished, Entry, OpenCall, Replied, Session, ToolFinished};
 use steersman_engine::{Action, Decision};
 use steersman_wire::Part;
 
@@ -54,10 +54,7 @@ impl Lines {
             Entry::CheckFinished(check) => {
                 let (tone, word) =
                     if check.passed { (Tone::Good, "passes") } else { (Tone::Bad, "fails") };
-                let tests = check.tests.as_ref().map_or(String::new(), |tests| {
-                    format!(": {} failing, {} passing", tests.failed, tests.passed)
-                });
-                vec![self.line("  check ", tone, &format!("{word}{tests}"))]
+                vec![self.line("  check ", tone, &format!("{word}{}", findings(check)))]
             }
             Entry::Decided { decision } => self.decided(decision),
             Entry::Controlled { who, control } => {
@@ -306,4 +303,17 @@ fn short(value: &serde_json::Value) -> String {
 /// Whether a call is under way.
 pub(crate) fn runs(call: &OpenCall) -> bool {
     call.state == CallState::Started
+}
+
+/// What a check found: its tests, or of one that failed before there were any its last words.
+fn findings(check: &CheckFinished) -> String {
+    if let Some(tests) = &check.tests {
+        return format!(": {} failing, {} passing", tests.failed, tests.passed);
+    }
+    let words = check.excerpt.lines().map(str::trim).rev();
+    let mut words = words.filter(|line| !line.is_empty() && !line.starts_with("[exit code"));
+    match words.next() {
+        Some(line) if !check.passed => format!(": {line}"),
+        _ => String::new(),
+    }
 }
