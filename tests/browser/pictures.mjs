@@ -9,9 +9,10 @@ import { Gateway } from './gateway.mjs';
 import { startModel } from './model.mjs';
 
 const [binary, folder, ...given] = process.argv.slice(2);
+const WIDE = { width: 1160, height: 700 };
 const LOOKS = {
-  light: { width: 1160, height: 700 },
-  dark: { width: 1160, height: 700, dark: true },
+  light: WIDE,
+  dark: { ...WIDE, dark: true },
   narrow: { width: 390, height: 844 },
 };
 const looks = given.length > 0 ? given : ['light'];
@@ -90,6 +91,9 @@ async function draw(page, gateway, session, look) {
     replay: '#/replay',
   };
   for (const [view, hash] of Object.entries(views)) {
+    const { width, height } = { ...WIDE, ...LOOKS[look] };
+    // Twelve rows are fewer than a page has room for, and pictures in a repository are small.
+    await page.resize(width, view === 'fleet' ? Math.min(height, 560) : height);
     await page.open(`${gateway.page}${hash}`);
     await page.until(() => document.querySelector('[data-status="live"]') !== null);
     await page.run(() => new Promise((done) => setTimeout(done, 500)));
