@@ -5,7 +5,9 @@ mod watch;
 
 use std::sync::Arc;
 
+use steersman_config::control::Control;
 use steersman_store::Head;
+use steersman_timeline::Mark;
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
@@ -47,6 +49,24 @@ pub enum Command {
         /// What.
         text: String,
     },
+    /// Do what a person wants of the run, at the next step.
+    Control {
+        /// Who asks.
+        who: String,
+        /// What.
+        control: Control,
+    },
+    /// Write down what a person makes of an intervention.
+    Mark {
+        /// Who.
+        who: String,
+        /// The journal's entry of it.
+        seq: u64,
+        /// The mark.
+        mark: Mark,
+        /// Why; `None` if nothing was said.
+        note: Option<String>,
+    },
     /// Let go of the session as it is: it can be taken up again.
     Leave,
 }
@@ -72,6 +92,8 @@ pub struct Driver {
     parts: Parts,
     /// What people said and is to be told to the agent before its next reply.
     notes: Vec<String>,
+    /// What people wanted in the middle of a step, in order.
+    wishes: Vec<Entry>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -110,7 +132,7 @@ impl Driver {
         for entry in first.iter().skip(1) {
             session.fold(at_ms, entry)?;
         }
-        let mut driver = Self { session, log, parts, notes: Vec::new() };
+        let mut driver = Self { session, log, parts, notes: Vec::new(), wishes: Vec::new() };
         let head = head_of(&driver.session);
         driver.log.append(0, at_ms, &first, Some(head)).await?;
         for entry in &first {
@@ -126,7 +148,7 @@ impl Driver {
     pub async fn take_up(log: Log, session: Session, parts: Parts) -> Result<Self, DriveError> {
         let program = env!("CARGO_PKG_VERSION").to_owned();
         let differing = session.differing();
-        let mut driver = Self { session, log, parts, notes: Vec::new() };
+        let mut driver = Self { session, log, parts, notes: Vec::new(), wishes: Vec::new() };
         driver.write(vec![Entry::TakenUp(TakenUp { program, differing })]).await?;
         Ok(driver)
     }
@@ -157,6 +179,7 @@ impl Driver {
                 self.listen().await?;
             }
             match self.session.next() {
+                Step::CallModel(_) if self.session.paused().is_some() => self.rest().await?,
                 // What was said before the run closed is heard before it does.
                 Step::Close { .. } if !self.notes.is_empty() => self.tell_notes().await?,
                 Step::Done => return Ok(self.session.ended().cloned()),
@@ -204,6 +227,7 @@ const fn moves_head(entry: &Entry) -> bool {
             | Entry::Decided { .. }
             | Entry::HandedOver(_)
             | Entry::TakenUp(_)
+            | Entry::Controlled { .. }
             | Entry::Ended(_)
     )
 }
@@ -213,10 +237,15 @@ const fn moves_head(entry: &Entry) -> bool {
 pub fn head_of(session: &Session) -> Head {
     let outlook = session.outlook();
     let opened = session.opened();
+    let goes_on = if session.paused().is_some() { "paused" } else { "running" };
     let side = opened.extra.get("side").filter(|side| !side.is_null());
+    let mut extra = serde_json::json!({ "glance": outlook.glance.to_value() });
+    if let Some(side) = side {
+        extra["side"] = side.clone();
+    }
     let cut = |text: &str| text[..text.floor_char_boundary(HEAD_TEXT)].to_owned();
     Head {
-        state: outlook.ending.clone().unwrap_or_else(|| "running".to_owned()),
+        state: outlook.ending.clone().unwrap_or_else(|| goes_on.to_owned()),
         title: cut(outlook.task.lines().next().unwrap_or_default()),
         agent: Some(cut(&session.agent().name)),
         model: Some(cut(&session.agent().model)),
@@ -225,7 +254,7 @@ pub fn head_of(session: &Session) -> Head {
         tool_calls: outlook.calls.into(),
         tokens: Some(outlook.input_tokens.saturating_add(outlook.output_tokens)),
         cost_nanos: Some(outlook.cost_nanodollars),
-        extra: side.map(|side| serde_json::json!({ "side": side }).to_string()),
+        extra: Some(extra.to_string()),
     }
 }
 

@@ -5,8 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use steersman_config::control::Control;
 use steersman_engine::{CallFailure, Decision, Policy, StopReason, TestReport, Usage};
 use steersman_prompt::MailEntry;
+use steersman_timeline::Mark;
 use steersman_wire::{Message, ToolSpec};
 
 use crate::ending::Ending;
@@ -102,6 +104,25 @@ pub enum Entry {
         /// Who.
         who: String,
     },
+    /// A person took the helm.
+    Controlled {
+        /// Who, as far as is known.
+        who: String,
+        /// What was wanted.
+        control: Control,
+    },
+    /// A person said whether an intervention helped.
+    Marked {
+        /// Who, as far as is known.
+        who: String,
+        /// The journal's entry of the intervention.
+        seq: u64,
+        /// What is made of it.
+        mark: Mark,
+        /// Why; `None` if nothing was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// A deadline of the engine was reached while nothing else happened.
     TimePassed,
     /// An agent wrote to another, or read its mail.
@@ -176,6 +197,8 @@ impl Entry {
             Self::WaitStarted { .. } => "wait_started",
             Self::WaitEnded => "wait_ended",
             Self::StopRequested { .. } => "stop_requested",
+            Self::Controlled { .. } => "controlled",
+            Self::Marked { .. } => "marked",
             Self::TimePassed => "time_passed",
             Self::Mailed { .. } => "mailed",
             Self::HandedOver(_) => "handed_over",

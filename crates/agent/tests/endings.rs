@@ -10,7 +10,8 @@
 mod stage;
 
 use stage::{Stage, play};
-use steersman_agent::{CallState, Command, Ending, Entry};
+use steersman_agent::{CallState, Command, Ending, Entry, Session};
+use steersman_config::control::{Control, Limits};
 use steersman_wire::Role;
 
 /// Plays a script over a folder; the run must end so and tell this story.
@@ -306,6 +307,73 @@ attempts:
         seen.iter().any(|entry| matches!(entry, Entry::ToolFinished(result) if result.interrupted));
     assert!(told, "the call that was under way is told as interrupted");
     assert!(!CallState::Pending.eq(&CallState::Started));
+}
+
+/// What a person wants.
+fn wish(control: Control) -> Command {
+    Command::Control { who: "anna".to_owned(), control }
+}
+
+#[test]
+fn a_paused_run_waits_and_the_time_does_not_count() {
+    let script = r#"
+task: Say hello.
+attempts:
+  - replies:
+      - text: Hello.
+"#;
+    let mut stage = Stage::new(script, &[]);
+    stage.policy.limits.max_wall_ms = Some(60_000);
+    let waited = play(async {
+        let (mut driver, sender) = stage.begin().await;
+        driver.hear("Say hello.".to_owned()).await.unwrap();
+        sender.send(wish(Control::Pause)).await.unwrap();
+        let begun = tokio::time::Instant::now();
+        let resume = async {
+            tokio::time::sleep(std::time::Duration::from_secs(1000)).await;
+            sender.send(wish(Control::Note { text: "Be brief.".to_owned() })).await.unwrap();
+            sender.send(wish(Control::Resume)).await.unwrap();
+        };
+        let (ended, ()) = tokio::join!(driver.run(), resume);
+        assert_eq!(ended.unwrap().unwrap().ending, Ending::Claimed);
+        begun.elapsed().as_secs()
+    });
+    assert!(waited >= 1000, "{waited}");
+    let seen = stage.seen.0.lock().unwrap();
+    let kinds: Vec<&str> = seen.iter().map(Entry::kind).collect();
+    let kinds = kinds.join(" ");
+    assert!(kinds.contains("checkpointed controlled controlled spoke call_started"), "{kinds}");
+}
+
+#[test]
+fn what_a_person_wants_holds_when_the_journal_is_read_again() {
+    let script = "task: x\nattempts:\n  - replies:\n      - text: Hello.\n";
+    let opened = Stage::new(script, &[]).opened();
+    let limits = Limits { max_turns: Some(7), ..Limits::default() };
+    let told = |controls: &[Control]| {
+        let mut session = Session::open("s-1", opened.clone()).unwrap();
+        session.fold(1, &Entry::Spoke { text: "x".to_owned() }).unwrap();
+        for control in controls {
+            let (who, control) = ("anna".to_owned(), control.clone());
+            session.fold(2, &Entry::Controlled { who, control }).unwrap();
+        }
+        let policy = session.engine().policy();
+        (
+            session.paused().map(str::to_owned),
+            session.is_left_alone(),
+            policy.name.clone(),
+            policy.limits.max_turns,
+        )
+    };
+    let preset = |name: &str| Control::Aggressiveness { preset: name.to_owned() };
+    let anna = Some("anna".to_owned());
+    let own = "default".to_owned();
+    assert_eq!(told(&[]), (None, false, own.clone(), None));
+    assert_eq!(told(&[Control::Pause]), (anna, false, own.clone(), None));
+    assert_eq!(told(&[Control::Pause, Control::Resume]), (None, false, own.clone(), None));
+    let both = [preset("lenient"), Control::Limits(limits), Control::Continuation { on: false }];
+    assert_eq!(told(&both), (None, true, "lenient".to_owned(), Some(7)));
+    assert_eq!(told(&[preset("no such preset")]), (None, false, own, None));
 }
 
 #[test]

@@ -9,11 +9,13 @@ use steersman_agent::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Ending, Entry, Failed,
     HandedOver, Opened, Prices, Replied, Side, SideEnded, SidesBegun, TakenUp, ToolFinished,
 };
+use steersman_config::control::Control;
 use steersman_engine::{
     Action, Decision, Evidence, Intervention, Policy, Reason, Signals, StopReason, TestReport,
     Usage,
 };
 use steersman_prompt::{Draft, MailEntry};
+use steersman_timeline::Mark;
 use steersman_wire::{Message, Part, Role, ToolSpec};
 
 /// An entry of every kind, in the order of the kinds, with everything set that can be.
@@ -138,6 +140,17 @@ fn sides() -> Vec<Entry> {
         Entry::SideChosen { number: 1, why: text("the check proves it") },
         Entry::SideApplied { number: 1 },
         Entry::SideNotApplied { number: 1, why: text("the folder was changed meanwhile: a") },
+        Entry::Controlled {
+            who: text("anna"),
+            control: Control::Aggressiveness { preset: text("lenient") },
+        },
+        Entry::Controlled { who: text("anna"), control: Control::StartOver },
+        Entry::Marked {
+            who: text("anna"),
+            seq: 7,
+            mark: Mark::Helpful,
+            note: Some(text("It was stuck.")),
+        },
     ]
 }
 
@@ -177,6 +190,8 @@ const fn place(entry: &Entry) -> usize {
         Entry::SideChosen { .. } => 30,
         Entry::SideApplied { .. } => 31,
         Entry::SideNotApplied { .. } => 32,
+        Entry::Controlled { .. } => 33,
+        Entry::Marked { .. } => 34,
     }
 }
 
@@ -270,8 +285,9 @@ fn without_policy(line: &str) -> Value {
 #[test]
 fn every_kind_of_entry_is_read_as_it_was_written() {
     let entries = entries();
-    let places: Vec<usize> = entries.iter().map(place).collect();
-    assert_eq!(places, (0..33).collect::<Vec<_>>(), "an entry of each kind, in order");
+    let mut places: Vec<usize> = entries.iter().map(place).collect();
+    places.dedup();
+    assert_eq!(places, (0..35).collect::<Vec<_>>(), "an entry of each kind, in order");
 
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/entries.jsonl");
     let lines: Vec<String> =

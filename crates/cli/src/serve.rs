@@ -153,6 +153,7 @@ async fn listen(args: &ServeArgs, config: Config) -> Result<ExitCode, Stop> {
     let server = server.map_err(|error| told(format!("no threads: {error}")))?;
     let server = server.with_api(keeping.api.clone()).with_keys(Arc::clone(&keeping.ring));
     let server = server.with_ledger(Arc::clone(&keeping.ledger));
+    let server = server.with_pages(steersman_dashboard::answer);
     print(&greeting(server.address(), &upstreams))?;
     let handle = server.handle();
     let running = tokio::spawn(server.run());
@@ -175,6 +176,7 @@ fn greeting(address: SocketAddr, upstreams: &[Upstream]) -> String {
         let formats = formats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         text.push_str(&format!("  {formats} -> {base_url} ({name})\n"));
     }
+    text.push_str(&format!("\nThe dashboard: http://{address}{}\n", steersman_dashboard::PATH));
     text.push_str(&format!(
         "\nPoint agents here; put /s/NAME behind the port to name a session:\n  \
          export ANTHROPIC_BASE_URL=http://{address}\n  \

@@ -7,6 +7,7 @@
 
 mod asleep;
 mod bounds;
+pub mod control;
 pub mod document;
 mod error;
 mod find;

@@ -9,7 +9,7 @@ use crate::policy::{Mode, Policy};
 use crate::reason::Reason;
 use crate::rules::{self, Moment, Verdict};
 use crate::run_info::RunInfo;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use crate::state::State;
 use crate::texts;
 
@@ -56,6 +56,13 @@ impl Engine {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// The budgets of the run: the key in the section `limits`, what is used, and what is allowed;
+    /// `None` is no limit.
+    #[must_use]
+    pub fn budgets(&self) -> [(&'static str, u64, Option<u64>); 7] {
+        signals::budgets(&self.state, &self.policy)
     }
 
     /// Takes in one event and says what should happen next.

@@ -256,7 +256,12 @@ impl Figures {
             Entry::BrokeOff { how } => self.count(&BROKEN, &[how], 1),
             Entry::FailedOpen { .. } => self.failed_open(),
             Entry::Controlled { .. } => self.count(&CONTROLS, &[], 1),
-            Entry::Asked { .. } | Entry::Said { .. } | Entry::Held | Entry::Lost { .. } => {}
+            Entry::Asked { .. }
+            | Entry::Said { .. }
+            | Entry::Returned(_)
+            | Entry::Marked { .. }
+            | Entry::Held
+            | Entry::Lost { .. } => {}
         }
     }
 

@@ -167,17 +167,18 @@ impl Follow {
         // The engine counts what is known.
         answer.usage.cost_nanodollars = cost.unwrap_or_default();
         let took_ms = at_ms - self.with.begun_ms.min(at_ms);
-        let replied = Replied { cost_nanodollars: cost, took_ms, ..told(answer) };
-        self.tell(&Entry::Replied(Box::new(replied)));
         let ends = answer.message.tool_calls().next().is_none();
         let mut session = lock(&self.with.session);
         let decision = session.replied(Timestamp(at_ms), answer);
+        let (tools, turn) = (session.called(&answer.message), session.state().turns);
         if !self.before.is_empty() {
             let parts = self.before.iter().chain(&answer.message.parts).cloned().collect();
             session.told(&Message { role: answer.message.role, parts });
         }
         session.memory.in_flight = false;
         drop(session);
+        let replied = Replied { cost_nanodollars: cost, took_ms, tools, turn, ..told(answer) };
+        self.tell(&Entry::Replied(Box::new(replied)));
         if !ends {
             return None;
         }

@@ -45,4 +45,4 @@ pub use config::{
 };
 pub use live::StartError;
 pub use seam::{Act, Call, EndOfAnswer, Governor, Instead, Next, PassThrough, Plan, Watch};
-pub use server::{Ended, Handle, Server};
+pub use server::{Ended, Handle, Pages, Server};

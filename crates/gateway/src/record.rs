@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use steersman_engine::{Decision, StopReason, Usage};
+use steersman_engine::classify::Outcome;
+use steersman_engine::tool::ToolKind;
+use steersman_engine::{Decision, StopReason, TestReport, Usage};
+use steersman_timeline::Mark;
 
 use crate::control::Control;
 use crate::govern::Course;
@@ -38,6 +41,8 @@ pub enum Entry {
     },
     /// The model's answer came to its end.
     Replied(Box<Replied>),
+    /// The results of the last answer's calls came with a request.
+    Returned(Box<Returned>),
     /// The model was asked again before the client saw the end of its answer.
     Rescued {
         /// What it was told.
@@ -71,6 +76,18 @@ pub enum Entry {
         /// What was wanted.
         control: Control,
     },
+    /// A person said whether an intervention helped.
+    Marked {
+        /// Who, as far as is known.
+        who: String,
+        /// The journal's entry of the intervention.
+        seq: u64,
+        /// What is made of it.
+        mark: Mark,
+        /// Why, at most 1 KiB; `None` if nothing was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// We failed, and the request passed as it came.
     FailedOpen {
         /// Why.
@@ -94,6 +111,8 @@ impl Entry {
             Self::Steered { .. } => "steered",
             Self::Said { .. } => "said",
             Self::Replied(_) => "replied",
+            Self::Returned(_) => "returned",
+            Self::Marked { .. } => "marked",
             Self::Rescued { .. } => "rescued",
             Self::CallFailed { .. } => "call_failed",
             Self::FellBack { .. } => "fell_back",
@@ -140,6 +159,12 @@ pub struct Replied {
     pub text: String,
     /// The names of the tools it calls.
     pub calls: Vec<String>,
+    /// What the calls say, in order, at most 32; fewer than `calls` in entries of older versions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Called>,
+    /// The turn it is, as the engine counts; 0 in entries of older versions.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub turn: u32,
     /// Why it ended; `None` if the server did not say.
     pub stop: Option<StopReason>,
     /// What it used.
@@ -151,6 +176,61 @@ pub struct Replied {
     pub model: String,
     /// From the request to the end of the answer, in milliseconds.
     pub took_ms: u64,
+}
+
+/// Whether a number is at its default, so that it need not be stored.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Most calls of an answer that are kept with what they say.
+pub const MAX_CALLS: usize = 32;
+
+/// A call of a tool, as the journal keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Called {
+    /// Tool and target in one line, at most 96 bytes.
+    pub label: String,
+    /// The beginning of its arguments, at most 512 bytes.
+    pub arguments: String,
+    /// What it does.
+    pub kind: ToolKind,
+    /// Whether it changes something outside if it succeeds.
+    pub changes: bool,
+    /// The file that it reads or changes; `None` if it shows none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Results of the calls of an answer, as the journal keeps them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Returned {
+    /// In the order of the calls, at most 32.
+    pub results: Vec<Back>,
+}
+
+/// A result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Back {
+    /// What it says; `None`: there is none.
+    pub outcome: Option<Outcome>,
+    /// In how many turns the same call has had this outcome while nothing was changed.
+    pub times: u32,
+    /// The exit code of a command; `None` if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The beginning of what came back, at most 256 bytes.
+    pub excerpt: String,
+    /// Test results; `None` if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestReport>,
+    /// Names of the failing tests by identity, as far as they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<(u64, String)>,
 }
 
 impl Replied {

@@ -7,7 +7,8 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use http::{Method, Request, Response, StatusCode};
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -40,6 +41,9 @@ const PING: Duration = Duration::from_secs(30);
 
 /// How long a refused `accept` is waited out: the machine has no more files or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Answers a request by its method, path and headers, if it is for a page; `None`: it is not.
+pub type Pages = fn(&Method, &str, &HeaderMap) -> Option<Response<Bytes>>;
 
 /// How far the server is on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +80,8 @@ struct Shared {
     client: Client,
     /// Not set: there is no API, and its paths are the model servers'.
     api: OnceLock<Api>,
+    /// Not set: there is no page.
+    pages: OnceLock<Pages>,
     /// Not set: no virtual key is known.
     ring: OnceLock<Arc<Ring>>,
     /// Not set: nobody counts what is used.
@@ -126,6 +132,7 @@ impl Server {
             live: RwLock::new(Arc::new(live)),
             client,
             api: OnceLock::new(),
+            pages: OnceLock::new(),
             ring: OnceLock::new(),
             ledger: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
@@ -142,6 +149,14 @@ impl Server {
     pub fn with_api(self, api: Api) -> Self {
         // A second one would be a mistake of the caller's that changes nothing.
         let _ = self.shared.api.set(api);
+        self
+    }
+
+    /// Answers requests for pages as well, before anything else is made of them. The first ones
+    /// hold.
+    #[must_use]
+    pub fn with_pages(self, pages: Pages) -> Self {
+        let _ = self.shared.pages.set(pages);
         self
     }
 
@@ -344,6 +359,12 @@ async fn respond(
     number: u64,
     request: Request<Incoming>,
 ) -> Response<Body> {
+    let pages = shared.pages.get();
+    if let Some(page) =
+        pages.and_then(|pages| pages(request.method(), request.uri().path(), request.headers()))
+    {
+        return page.map(Body::whole);
+    }
     let Some(api) = shared.api.get() else {
         return answer(shared, client, number, request).await.1;
     };

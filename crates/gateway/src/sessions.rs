@@ -105,6 +105,13 @@ impl Sessions {
         Some((Arc::clone(&slot.session), slot.scope))
     }
 
+    /// A session that is open; `None` if it is not in memory.
+    #[must_use]
+    pub fn open(&self, id: &str) -> Option<Shared> {
+        let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
+        self.open.get(&id).map(|slot| Arc::clone(&slot.session))
+    }
+
     /// A session that was kept by an earlier run of the program stood there.
     pub fn seed(&mut self, id: &str, scope: u64, end: u64) {
         let Some(id) = id.strip_prefix("gw-") else { return };

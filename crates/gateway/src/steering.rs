@@ -1,5 +1,7 @@
 //! The governor: what is decided about each model call.
 
+mod helm;
+
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -14,7 +16,6 @@ use steersman_wire::{
 use crate::chain::Chain;
 use crate::client::Client;
 use crate::config::{Config, Mode};
-use crate::control::{Control, ControlError, Helm};
 use crate::follow::{Follow, Following};
 use crate::govern::{Course, Ending};
 use crate::identity::{Named, Told, named};
@@ -220,6 +221,9 @@ impl Steering {
         let asked = Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
         let decision = session.hear(&asked)?;
         session.memory.in_flight = true;
+        if let Some(returned) = session.returned().filter(|_| !resent) {
+            tell(&Entry::Returned(Box::new(returned)));
+        }
         if !resent && let Some(decision) = &decision {
             tell(&Entry::Decided(Box::new(decision.clone())));
         }
@@ -287,35 +291,6 @@ impl Governor for Steering {
         let settings = Settings { config: config.clone(), policy: Arc::new(policy) };
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
         Ok(())
-    }
-}
-
-impl Helm for Steering {
-    fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError> {
-        let at_ms = (self.clock)();
-        let policy = self.settings().policy.clone();
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that was forgotten, or that has not been asked since the start, is taken up.
-        let take_up = || {
-            let (kept, scope) = self.recorder.recall(session)?;
-            Some((Session::resume(policy, kept)?, scope))
-        };
-        let found = sessions.by_id(session, at_ms, take_up);
-        drop(sessions);
-        let (shared, scope) = found.ok_or(ControlError::Unknown)?;
-        let mut held = lock(&shared);
-        held.take_control(Timestamp(at_ms), who, &control)?;
-        drop(held);
-        let entry = Entry::Controlled { who: who.to_owned(), control };
-        self.recorder.record(session, at_ms, &entry);
-        // It holds also if the gateway ends before the next answer.
-        let snapshot = Box::new(move || lock(&shared).snapshot());
-        self.recorder.keep(session, scope, snapshot);
-        Ok(())
-    }
-
-    fn open_sessions(&self) -> Option<usize> {
-        Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Becoming a WebSocket.
 
 use http::header::{
-    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::upgrade::Upgraded;
@@ -38,6 +39,19 @@ pub fn accept<B: Default>(key: &str) -> Response<B> {
         headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
     }
     response
+}
+
+/// The protocols that a request for a WebSocket offers, in order.
+pub fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim).filter(|one| !one.is_empty())
+}
+
+/// Says which of the protocols that were offered is spoken.
+pub fn speak<B>(response: &mut Response<B>, protocol: &'static str) {
+    let protocol = HeaderValue::from_static(protocol);
+    response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, protocol);
 }
 
 /// The server's end of a WebSocket. A message to it may have at most 4 KiB.

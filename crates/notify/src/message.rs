@@ -241,7 +241,9 @@ pub(crate) fn detail(session: &Session, entry: &Entry) -> Option<Value> {
         Entry::SideChosen { number, why } => json!({"attempt": number, "why": bounded(why)}),
         Entry::SideNotApplied { number, why } => json!({"attempt": number, "why": bounded(why)}),
         Entry::SideApplied { number } => json!({"attempt": number}),
+        Entry::Controlled { who, control } => json!({"who": bounded(who), "control": control}),
         Entry::TurnEnded
+        | Entry::Marked { .. }
         | Entry::SidesBegun(_)
         | Entry::Checkpointed(_)
         | Entry::CheckpointFailed { .. }

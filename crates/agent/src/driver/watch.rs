@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use steersman_config::control::Control;
 use steersman_engine::{Action, Event};
 
 use super::{Command, DriveError, Driver};
@@ -40,6 +41,10 @@ impl Driver {
                             return Ok(Outcome::Interrupted(Entry::StopRequested { who }));
                         }
                         Some(Command::Say { text }) => self.notes.push(text),
+                        Some(Command::Control { who, control }) => self.wish(who, control),
+                        Some(Command::Mark { who, seq, mark, note }) => {
+                            self.wishes.push(Entry::Marked { who, seq, mark, note });
+                        }
                         Some(Command::Leave) => return Ok(Outcome::Left),
                         None => {}
                     }
@@ -93,13 +98,61 @@ impl Driver {
 
     /// Takes in what people asked for between two steps.
     pub(super) async fn listen(&mut self) -> Result<(), DriveError> {
+        self.tell_wishes().await?;
         while let Ok(command) = self.parts.commands.try_recv() {
             match command {
                 Command::Stop { who } => self.write(vec![Entry::StopRequested { who }]).await?,
                 Command::Say { text } => self.notes.push(text),
+                Command::Control { who, control } => self.wish(who, control),
+                Command::Mark { who, seq, mark, note } => {
+                    self.wishes.push(Entry::Marked { who, seq, mark, note });
+                }
                 Command::Leave => return Err(DriveError::Left),
             }
+            self.tell_wishes().await?;
         }
         Ok(())
+    }
+
+    /// A person wants something: it is written down and done between two steps.
+    fn wish(&mut self, who: String, control: Control) {
+        if let Control::Note { text } = &control {
+            self.notes.push(text.clone());
+        }
+        self.wishes.push(Entry::Controlled { who, control });
+    }
+
+    async fn tell_wishes(&mut self) -> Result<(), DriveError> {
+        let wishes = std::mem::take(&mut self.wishes);
+        if wishes.is_empty() { Ok(()) } else { self.write(wishes).await }
+    }
+
+    /// Waits while the session is paused, for the next command.
+    pub(super) async fn rest(&mut self) -> Result<(), DriveError> {
+        loop {
+            self.hold().await?;
+            let renewal = self.parts.clock.now_ms().saturating_add(LEASE_MS / 3);
+            let command = tokio::select! {
+                biased;
+                command = self.parts.commands.recv(), if !self.parts.commands.is_closed() => {
+                    command
+                }
+                () = self.parts.clock.until(renewal) => continue,
+            };
+            match command {
+                Some(Command::Stop { who }) => {
+                    return self.write(vec![Entry::StopRequested { who }]).await;
+                }
+                // It is heard when the session goes on.
+                Some(Command::Say { text }) => self.notes.push(text),
+                Some(Command::Control { who, control }) => self.wish(who, control),
+                Some(Command::Mark { who, seq, mark, note }) => {
+                    self.wishes.push(Entry::Marked { who, seq, mark, note });
+                }
+                // Nobody can resume it any more: it is left as it is.
+                Some(Command::Leave) | None => return Err(DriveError::Left),
+            }
+            return self.tell_wishes().await;
+        }
     }
 }

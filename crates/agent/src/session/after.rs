@@ -19,7 +19,7 @@ impl Session {
             self.differing += 1;
         }
         // In shadow mode a person's stop and a retry are no advice to hold back.
-        let acts = !recorded.shadow
+        let acts = !(recorded.shadow || self.helm.is_left_alone)
             || recorded.action == Action::Retry
             || recorded.reason == Reason::StopRequested;
         let action = if acts { recorded.action } else { Action::Continue };
@@ -50,6 +50,9 @@ impl Session {
 
     /// After a word to the agent: it goes on, unless it asked for another attempt itself.
     fn go_on_after_word(&mut self) -> Phase {
+        if let Some(why) = self.helm.start_over.take() {
+            return Phase::Restoring { why };
+        }
         match &self.restarting {
             Some(asked) => Phase::Restoring { why: asked.reason.clone() },
             None => Phase::Call,
@@ -88,7 +91,7 @@ impl Session {
         if decision.run_check && !(self.forced && yielded) {
             return Phase::Check(if yielded { CheckCause::Claim } else { CheckCause::Due });
         }
-        if !yielded {
+        if !yielded || self.helm.start_over.is_some() {
             return self.go_on_after_word();
         }
         let asks = self.calls.iter().any(|call| matches!(call.control, Some(Control::AskUser(_))));

@@ -7,6 +7,7 @@
 mod after;
 mod calls;
 mod conversation;
+mod helm;
 mod ledger;
 mod letters;
 mod next;
@@ -33,8 +34,8 @@ use self::ledger::Standing;
 use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::{
-    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Opened, Replied,
-    ToolFinished,
+    AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Entry, Failed, Opened,
+    Replied, ToolFinished,
 };
 use crate::sides::Sides;
 
@@ -138,6 +139,8 @@ pub struct Session {
     pub(crate) heard: Option<String>,
     /// Unread mail that the agent was told of.
     pub(crate) mail_told: usize,
+    /// What people want of the session.
+    pub(crate) helm: helm::Helm,
     /// The attempts side by side that this session is the group of.
     pub(crate) sides: Option<Sides>,
 }
@@ -217,6 +220,7 @@ impl Session {
             last_failure: String::new(),
             heard: None,
             mail_told: 0,
+            helm: helm::Helm::default(),
             sides: None,
         })
     }
@@ -230,7 +234,9 @@ impl Session {
         let left_for_ms = at_ms.saturating_sub(self.last_ms);
         self.last_ms = at_ms;
         let waits = matches!(entry, Entry::Spoke { .. }) && self.phase == Phase::Ended;
-        if waits || matches!(entry, Entry::TakenUp(_)) {
+        let rests = self.helm.paused.is_some()
+            && matches!(entry, Entry::Controlled { .. } | Entry::StopRequested { .. });
+        if waits || rests || matches!(entry, Entry::TakenUp(_)) {
             // Nobody worked: for the engine no time passes.
             self.away_ms = self.away_ms.saturating_add(left_for_ms);
         }
@@ -242,14 +248,7 @@ impl Session {
             Entry::RestoreStarted { .. } => self.restoring = true,
             Entry::Spoke { text } => self.hear(at, text),
             Entry::Replied(replied) => self.take_reply(at, replied),
-            Entry::CallFailed(failed) => {
-                self.failures = self.failures.saturating_add(1);
-                let message = failed.message.lines().next().unwrap_or_default();
-                let end = message.floor_char_boundary(FAILURE_SHOWN);
-                message[..end].clone_into(&mut self.last_failure);
-                let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
-                self.judged(decision, Moment::Failure);
-            }
+            Entry::CallFailed(failed) => self.take_failure(at, failed),
             Entry::ToolStarted { call_id } => calls::start(&mut self.calls, call_id),
             Entry::ToolFinished(result) => self.take_result(at, result),
             Entry::TurnEnded => self.end_turn(at),
@@ -259,6 +258,7 @@ impl Session {
                 if template == next::MAIL {
                     self.mail_told = self.mail.unread(&self.agent.name);
                 }
+                self.helm.to_say.retain(|(waiting, _)| waiting != template);
                 self.heard = Some(template.clone());
                 self.say(text.clone());
             }
@@ -272,6 +272,8 @@ impl Session {
             Entry::WaitEnded => self.phase = Phase::Call,
             Entry::StopRequested { .. } => self.interrupt(at, &Event::StopRequested),
             Entry::TimePassed => self.interrupt(at, &Event::TimePassed),
+            Entry::Controlled { who, control } => self.take_control(who, control),
+            Entry::Marked { .. } => {}
             Entry::Mailed { mail } => {
                 self.mail.fold(mail);
                 self.mail_told = self.mail_told.min(self.mail.unread(&self.agent.name));
@@ -295,6 +297,15 @@ impl Session {
             | Entry::SideNotApplied { .. } => self.take_side(entry),
         }
         Ok(())
+    }
+
+    fn take_failure(&mut self, at: Timestamp, failed: &Failed) {
+        self.failures = self.failures.saturating_add(1);
+        let message = failed.message.lines().next().unwrap_or_default();
+        let end = message.floor_char_boundary(FAILURE_SHOWN);
+        message[..end].clone_into(&mut self.last_failure);
+        let decision = self.engine.handle(at, &Event::CallFailed(failed.event()));
+        self.judged(decision, Moment::Failure);
     }
 
     fn hear(&mut self, at: Timestamp, text: &str) {

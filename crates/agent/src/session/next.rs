@@ -133,6 +133,10 @@ impl Session {
         if let Some(pruned) = self.pruning_due() {
             return Step::Record(vec![pruned]);
         }
+        if !self.helm.to_say.is_empty() {
+            let words = self.helm.to_say.iter();
+            return Step::Record(words.map(|(name, text)| said(name, *text)).collect());
+        }
         Step::CallModel(if self.forced { ToolChoice::None } else { ToolChoice::Auto })
     }
 
@@ -223,7 +227,8 @@ impl Session {
             decision.action,
             Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
         );
-        let words = match decision.intervention.clone().filter(|_| speaks && !decision.shadow) {
+        let acts = !decision.shadow && !self.helm.is_left_alone;
+        let words = match decision.intervention.clone().filter(|_| speaks && acts) {
             Some(words) => {
                 let (text, template, variant) = (words.text, words.template, words.variant);
                 Some(Entry::Said { text, template, variant })
@@ -235,7 +240,7 @@ impl Session {
 
     /// What an agent is told that goes on undisturbed, where it would not know how to.
     fn remark(&self, decision: &Decision, moment: Moment) -> Option<Entry> {
-        if decision.action != Action::Continue && !decision.shadow {
+        if decision.action != Action::Continue && !decision.shadow && !self.helm.is_left_alone {
             return None;
         }
         let yielded = self.calls.is_empty() || crate::control::yields(&self.calls);

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use steersman_engine::{Action, Decision, State};
 
+use steersman_timeline::Glance;
+
 use super::OpenCall;
 use crate::entry::{CheckFinished, Ended, Replied};
 
@@ -50,6 +52,8 @@ pub struct Outlook {
     pub step: Option<(u32, u32)>,
     /// How the run ended, by name; `None` while it goes on.
     pub ending: Option<String>,
+    /// What lists show of its decisions.
+    pub glance: Glance,
 }
 
 impl Outlook {
@@ -93,6 +97,7 @@ impl Outlook {
 
     pub(super) fn judged(&mut self, decision: &Decision, state: &State) {
         self.score = Some(decision.score);
+        self.glance.decided(decision);
         self.attempt = state.attempt;
         if decision.action == Action::Continue {
             return;

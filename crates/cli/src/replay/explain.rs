@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use steersman_engine::{Signals, TestReport};
+use steersman_timeline::calls::Mark;
 
-use super::calls::Mark;
 use super::report::{Kind, Made, RunReport};
 use super::table::tone;
 use super::timeline::{Entry, Timeline, Turn};

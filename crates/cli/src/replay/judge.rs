@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use steersman_engine::{Action, Decision, Engine, Event, Timestamp};
+use steersman_timeline::calls::{Calls, Mark};
 use steersman_trace::{Flow, Problem, RunEnd, RunMeta, RunSink, Unit};
 
-use super::calls::{Calls, Mark};
 use super::report::{Kind, Made, Point, RunReport, Verdict};
 use super::series::{Series, SeriesPoint};
 use super::timeline::{Entry, Timeline};

@@ -5,7 +5,6 @@
 //! the input and feeds what is to be shown.
 
 mod args;
-mod calls;
 mod diff;
 mod explain;
 mod html;

@@ -1,6 +1,6 @@
 //! The course of a run in few numbers, for a chart.
 
-use super::calls::Mark;
+use steersman_timeline::calls::Mark;
 
 /// Calls per turn by how they went, and the score.
 #[derive(Clone, Debug, PartialEq)]

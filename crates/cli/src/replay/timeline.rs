@@ -1,8 +1,8 @@
 //! The course of one run, turn by turn, for an explanation.
 
 use steersman_engine::{Decision, Event, Reply, Signals, TestReport};
+use steersman_timeline::calls::Mark;
 
-use super::calls::Mark;
 use super::report::Made;
 use crate::text;
 

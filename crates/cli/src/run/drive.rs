@@ -7,6 +7,7 @@ use std::sync::Arc;
 use steersman_agent::{
     Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, Session, SystemClock,
 };
+use steersman_gateway::api::NewMark;
 use steersman_notify::{Door, Feed, QUEUE};
 use steersman_store::{Head, News, SessionId, Store, StoreError};
 use tokio::sync::{Notify, mpsc};
@@ -318,6 +319,17 @@ pub(super) async fn hear_controls(store: Arc<dyn Store>, id: SessionId, to: mpsc
                 "say" => {
                     Command::Say { text: body["text"].as_str().unwrap_or_default().to_owned() }
                 }
+                "control" => match serde_json::from_value(body) {
+                    Ok(wanted) => Command::Control { who: control.who, control: wanted },
+                    // Of a later version of the program.
+                    Err(_) => continue,
+                },
+                "mark" => match serde_json::from_value::<NewMark>(body) {
+                    Ok(NewMark { seq, mark, note }) => {
+                        Command::Mark { who: control.who, seq, mark, note }
+                    }
+                    Err(_) => continue,
+                },
                 "leave" => Command::Leave,
                 _ => continue,
             };

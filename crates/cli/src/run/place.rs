@@ -38,6 +38,11 @@ impl Place {
         format!("steersman sessions {verb} {id}{state}")
     }
 
+    /// The folder of all that.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The file of journals.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.join("sessions.db")

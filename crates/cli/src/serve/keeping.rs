@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use steersman_dashboard::RunSessions;
 use steersman_engine::Policy;
 use steersman_gateway::api::{Access, Api, Parts};
 use steersman_gateway::budget::Ledger;
@@ -46,7 +47,9 @@ impl Keeping {
         // Where the other verbs look as well.
         let named = || variable("STEERSMAN_STATE").filter(|folder| !folder.is_empty());
         let folder = config.state_dir.clone().or_else(|| named().map(PathBuf::from));
-        let store = Arc::new(Place::of(&StoreArgs { folder })?.open_sqlite()?);
+        let place = Place::of(&StoreArgs { folder })?;
+        let runs = RunSessions::new(place.folder().to_owned());
+        let store = Arc::new(place.open_sqlite()?);
         let accounts = Arc::clone(&store) as Arc<dyn Accounts>;
         let store: Arc<dyn Store> = store;
         let clock: Clock = Arc::new(now_ms);
@@ -77,6 +80,7 @@ impl Keeping {
         let token = token.map(|token| token.trim().to_owned());
         let api = Api::new(Parts {
             store,
+            runs: Some(Arc::new(runs)),
             helm: Some(steering),
             figures: Arc::clone(&figures),
             journal: journal.health(),

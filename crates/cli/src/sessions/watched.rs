@@ -99,7 +99,7 @@ fn tell(stored: &Stored, turn: u32, screen: Screen) -> Vec<String> {
             let how = if opened.taken_up { "taken up" } else { "seen first" };
             note(Tone::Heading, &format!("▶ {how}, mode {}", opened.mode))
         }
-        Entry::Asked { .. } | Entry::Steered { .. } => Vec::new(),
+        Entry::Asked { .. } | Entry::Steered { .. } | Entry::Returned(_) => Vec::new(),
         Entry::Decided(decision) if decision.action == Action::Continue => Vec::new(),
         Entry::Decided(decision) => {
             let shadow = if decision.shadow { " (only told)" } else { "" };
@@ -125,6 +125,9 @@ fn tell(stored: &Stored, turn: u32, screen: Screen) -> Vec<String> {
         Entry::Controlled { who, control } => {
             let control = serde_json::to_string(&control).unwrap_or_default();
             note(Tone::Heading, &format!("{who} took the helm: {control}"))
+        }
+        Entry::Marked { who, seq, mark, .. } => {
+            note(Tone::Heading, &format!("{who} marked entry {seq}: {mark}"))
         }
         Entry::FailedOpen { why } => note(Tone::Bad, &format!("passed as it came: {why}")),
         Entry::Lost { entries } => note(Tone::Bad, &format!("{entries} entries are missing here")),

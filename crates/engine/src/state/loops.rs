@@ -204,6 +204,14 @@ impl LoopTrack {
         Brought { changed, novel }
     }
 
+    /// In how many turns a call of the last one has had its outcome in this epoch; 0 if that is not
+    /// known.
+    pub(crate) fn times(&self, call: &OpenCall) -> u32 {
+        let outcome = call.returned.as_ref().map_or(0, |returned| returned.hash);
+        let streak = self.outcomes.look(combine(call.facts.signature, outcome));
+        streak.map_or(0, |streak| streak.count)
+    }
+
     /// Whether the batch changed something. The same change with the same outcome again changes
     /// nothing.
     fn take_changes(&mut self, batch: &[Seen<'_>], turn: u32) -> bool {

@@ -10,6 +10,7 @@ mod progress;
 mod reply;
 mod ring;
 mod risk_track;
+mod seen;
 mod streak;
 mod test_track;
 mod turn;
@@ -21,6 +22,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 pub use progress::{Milestones, Progress, Stage};
+pub use seen::SeenCall;
 pub use usage::Used;
 
 pub(crate) use loops::LoopTrack;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, request};
-use steersman_notify::gate;
+use steersman_notify::{gate, handshake};
 
 use super::reply::Refused;
 
@@ -51,12 +51,41 @@ impl Access {
             let (scheme, given) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(given.trim())
         });
-        if given.is_some_and(|given| same(given, token)) {
+        if given.is_some_and(|given| same(given, token)) || offers(&headers, token) {
             return Ok(());
         }
         let why = "the admin token is needed: Authorization: Bearer TOKEN";
         Err(Refused::new(StatusCode::UNAUTHORIZED, "unauthorized", why))
     }
+}
+
+/// What stands before the token where it comes as a protocol of a WebSocket.
+const BEARER: &str = "steersman.bearer.";
+
+/// Whether a request for a WebSocket brings the token among its protocols: a page cannot send
+/// `Authorization` with it.
+fn offers(headers: &HeaderMap, token: &str) -> bool {
+    if handshake::key(headers).is_none() {
+        return false;
+    }
+    let wanted = base64url(token.as_bytes());
+    let mut given = handshake::protocols(headers).filter_map(|one| one.strip_prefix(BEARER));
+    given.any(|given| same(given.trim_end_matches('='), &wanted))
+}
+
+/// In base64url without padding.
+fn base64url(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 3);
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..=three.len() {
+            let letter = (bits >> (18 - 6 * at)) & 63;
+            text.push(char::from(LETTERS[letter as usize]));
+        }
+    }
+    text
 }
 
 /// HTTP/2 names the host in the address.
@@ -124,6 +153,33 @@ mod tests {
         let one = Access::new(IpAddr::from([10, 0, 0, 1]), Some("s".to_owned()));
         check(&one, &[("host", "10.0.0.1:1"), ("authorization", "Bearer s")], None);
         check(&one, &[("host", "10.0.0.2:1"), ("authorization", "Bearer s")], Some(403));
+    }
+
+    #[test]
+    fn a_page_brings_the_token_as_a_protocol_of_its_websocket() {
+        for (text, expected) in [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foob>?", "Zm9vYj4_")] {
+            assert_eq!(base64url(text.as_bytes()), expected);
+        }
+        let access = Access::new(IpAddr::from([127, 0, 0, 1]), Some("secret".to_owned()));
+        let socket = [
+            ("host", "localhost"),
+            ("upgrade", "websocket"),
+            ("connection", "Upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let check_with = |protocol: &str, expected: Option<u16>| {
+            let headers = [&socket[..], &[("sec-websocket-protocol", protocol)]].concat();
+            check(&access, &headers, expected);
+        };
+        check_with("steersman.v1, steersman.bearer.c2VjcmV0", None);
+        check_with("steersman.bearer.c2VjcmV0", None);
+        check_with("steersman.v1, steersman.bearer.c2VjcmV1", Some(401));
+        check_with("steersman.v1, steersman.bearer.", Some(401));
+        check_with("steersman.v1", Some(401));
+        // Anything else brings it as it always did.
+        let plain = ("sec-websocket-protocol", "steersman.bearer.c2VjcmV0");
+        check(&access, &[("host", "localhost"), plain], Some(401));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::route::{Gives, Operation, ROUTES, Route};
+use super::route::{Body, Gives, Operation, ROUTES, Route};
 use super::types::Problem;
 
 /// Where schemas stand in the document.
@@ -78,10 +78,11 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         }},
     });
     if let Some(takes) = route.takes {
-        operation["requestBody"] = json!({
-            "required": true,
-            "content": {"application/json": {"schema": takes(generator)}},
-        });
+        let content = match takes {
+            Body::Json(schema) => json!({"application/json": {"schema": schema(generator)}}),
+            Body::Bytes => json!({"application/octet-stream": {}}),
+        };
+        operation["requestBody"] = json!({"required": true, "content": content});
     }
     let (status, answer) = answer(route.gives, generator);
     operation["responses"][status] = answer;
@@ -112,7 +113,10 @@ const fn name(operation: Operation) -> &'static str {
         Operation::Sessions => "listSessions",
         Operation::Session => "showSession",
         Operation::Entries => "listEntries",
+        Operation::Timeline => "showTimeline",
         Operation::Control => "controlSession",
+        Operation::Mark => "markDecision",
+        Operation::Replay => "replayRuns",
         Operation::Analytics => "sumUp",
         Operation::Events => "followEvents",
         Operation::Document => "showDocument",

@@ -3,7 +3,7 @@
 //! Entries are read from the store at the client's pace: one that is slow holds one page and
 //! nothing else, and one that comes back goes on where it was.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,14 +11,16 @@ use futures::{SinkExt, StreamExt};
 use steersman_store::{Filter, Hint, News, SessionId, Store, StoreError, Subscription};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::query::Query;
-use super::types::{Event, Line};
+use super::runs::Runs;
+use super::types::{Event, Line, SessionLine};
+use crate::steering::Clock;
 
 /// Version of the messages.
 const VERSION: u32 = 1;
@@ -30,6 +32,11 @@ const MAX_BEHIND: u64 = 1024;
 const MAX_SEEN: usize = 10_000;
 /// Most sessions that are looked through for what a client missed.
 const MAX_LOOKED: usize = 2_000;
+/// Most sessions that wait to be told as they stand; of more those that are not among them are told
+/// with their next change.
+const MAX_CHANGED: usize = 10_000;
+/// How often sessions that changed are told as they stand.
+const LINES_EVERY: Duration = Duration::from_millis(200);
 /// How long one message may take to be taken.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a good-bye may take.
@@ -44,14 +51,18 @@ pub(super) enum Wants {
     One(SessionId, Option<u64>),
     /// All sessions, from this time on; `None`: what is new.
     All(Option<u64>),
+    /// How each session stands, from this time on; `None`: what is new.
+    Lines(Option<u64>),
 }
 
 impl Wants {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn of(query: &Query) -> Result<Self, String> {
+        let lines = query.text("tell") == Some("sessions");
         let (after, since_ms) = (query.number("after"), query.number("since_ms"));
         match query.text("session") {
+            Some(_) if lines => Err("`tell=sessions` is for all sessions".to_owned()),
             Some(_) if since_ms.is_some() => {
                 Err("with `session` it is `after`, not `since_ms`".to_owned())
             }
@@ -61,6 +72,7 @@ impl Wants {
             None if after.is_some() => {
                 Err("`after` needs `session`; for all sessions it is `since_ms`".to_owned())
             }
+            None if lines => Ok(Self::Lines(since_ms)),
             None => Ok(Self::All(since_ms)),
         }
     }
@@ -68,7 +80,7 @@ impl Wants {
     pub(super) const fn session(&self) -> Option<&SessionId> {
         match self {
             Self::One(id, _) => Some(id),
-            Self::All(_) => None,
+            Self::All(_) | Self::Lines(_) => None,
         }
     }
 }
@@ -80,6 +92,9 @@ pub(super) struct Following {
     /// When the client came, in milliseconds since 1970.
     pub(super) joined_ms: u64,
     pub(super) over: watch::Receiver<bool>,
+    /// Who knows sessions of runs.
+    pub(super) runs: Option<Arc<dyn Runs>>,
+    pub(super) clock: Clock,
 }
 
 /// Why a client is told nothing more.
@@ -108,6 +123,10 @@ where
         socket,
         store: with.store,
         session,
+        tells_lines: matches!(with.wants, Wants::Lines(_)),
+        changed: BTreeSet::new(),
+        runs: with.runs,
+        clock: with.clock,
         seen: HashMap::new(),
         from_ms: with.joined_ms,
     };
@@ -137,6 +156,12 @@ struct Client<S> {
     store: Arc<dyn Store>,
     /// The one session that is followed; `None`: all are.
     session: Option<SessionId>,
+    /// Whether it is told how sessions stand, instead of entries.
+    tells_lines: bool,
+    /// Sessions of which it is to be told how they stand.
+    changed: BTreeSet<SessionId>,
+    runs: Option<Arc<dyn Runs>>,
+    clock: Clock,
     /// The last entry that the client knows of, by session.
     seen: HashMap<SessionId, u64>,
     /// Entries of sessions not seen yet are told from this time on.
@@ -150,6 +175,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
             Err(gone) => return gone,
         }
         let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+        let mut lines = interval_at(Instant::now() + LINES_EVERY, LINES_EVERY);
+        lines.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let told = tokio::select! {
                 heard = news.next() => match heard {
@@ -162,6 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
                     Some(Ok(_)) => Ok(()),
                     _ => Err(Gone::Left),
                 },
+                _ = lines.tick(), if !self.changed.is_empty() => self.tell_lines().await,
                 _ = pings.tick() => self.send(Frame::Ping(bytes::Bytes::new())).await,
             };
             if let Err(gone) = told {
@@ -180,7 +208,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
                 self.seen.insert(id.clone(), after.unwrap_or(last));
                 self.tell_session(&id, u64::MAX).await
             }
-            Wants::All(since_ms) => {
+            Wants::All(since_ms) | Wants::Lines(since_ms) => {
                 self.from_ms = since_ms.unwrap_or(self.from_ms);
                 if since_ms.is_some() { self.catch_up().await } else { Ok(()) }
             }
@@ -192,7 +220,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         if other || hint.last_seq == 0 {
             return Ok(());
         }
+        if self.tells_lines {
+            if self.changed.len() < MAX_CHANGED {
+                self.changed.insert(hint.id);
+            }
+            return Ok(());
+        }
         self.tell_session(&hint.id, hint.last_seq).await
+    }
+
+    /// Tells how the sessions stand that have changed.
+    async fn tell_lines(&mut self) -> Result<(), Gone> {
+        for id in std::mem::take(&mut self.changed) {
+            if let Some(summary) = self.store.session(&id).await? {
+                let now_ms = (self.clock)();
+                let line = SessionLine::of_now(summary, self.runs.as_deref(), now_ms);
+                self.send_event(&Event::Session(Box::new(line))).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks for what was missed in the sessions that are followed.
@@ -202,7 +248,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         }
         let filter = Filter { limit: MAX_LOOKED, ..Filter::default() };
         for summary in self.store.sessions(&filter).await?.into_iter().rev() {
-            if summary.updated_ms >= self.from_ms {
+            if summary.updated_ms >= self.from_ms && self.tells_lines {
+                self.changed.insert(summary.id);
+            } else if summary.updated_ms >= self.from_ms {
                 self.tell_session(&summary.id, summary.last_seq).await?;
             }
         }

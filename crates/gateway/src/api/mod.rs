@@ -2,23 +2,26 @@
 
 mod access;
 mod analytics;
+mod body;
 mod document;
 mod events;
+mod mark;
 mod query;
+mod replay;
 mod reply;
 mod route;
+mod runs;
+mod timeline;
 mod types;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
 use http::{Request, Response, StatusCode, request};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
 use steersman_notify::handshake;
-use steersman_store::{Filter, Position, SessionId, Store};
+use steersman_store::{Filter, Position, SessionId, Store, Summary};
 use tokio::sync::{Semaphore, watch};
 
 use crate::control::{Control, ControlError, Helm};
@@ -26,22 +29,27 @@ use crate::figures::{Figures, Gauges};
 use crate::journal::Health;
 use crate::session::Snapshot;
 use crate::steering::Clock;
+use body::json_body;
 use query::Query;
 use reply::{Refused, Reply, json, of_kind};
 use route::{Astray, Operation};
+use types::is_gateway;
 
 pub use access::Access;
-pub use analytics::{Analytics, Bucket, Count, Followed};
+pub use analytics::{
+    After, Analytics, Bucket, Count, Fact, Followed, Group, Judged, LimitHits, Spread, StartOvers,
+};
 pub use document::{document, document_text};
+pub use mark::{Marked, NewMark};
 pub(crate) use query::decode;
+pub use replay::Replayed;
 pub use route::is_ours;
+pub use runs::{Answer, Runs, Wish};
 pub use types::{
     Decided, Entries, Event, Line, Problem, ProblemBody, SessionDetail, SessionLine, SessionList,
     Standing, Taken,
 };
 
-/// Most bytes of a request's body.
-const MAX_BODY: usize = 16 << 10;
 /// Most clients that follow events at a time.
 pub const MAX_FOLLOWERS: usize = 64;
 /// Sessions of a list, unless another number is asked for.
@@ -50,6 +58,8 @@ const SESSIONS: u64 = 50;
 const ENTRIES: u64 = 200;
 /// Longest name of a person, in bytes.
 const MAX_WHO: usize = 64;
+/// What is spoken over a WebSocket, where a client asks for it by name.
+const PROTOCOL: &str = "steersman.v1";
 /// Who took the helm, where the request does not say.
 const SOMEBODY: &str = "a person";
 
@@ -57,6 +67,8 @@ const SOMEBODY: &str = "a person";
 pub struct Parts {
     /// Where sessions are kept.
     pub store: Arc<dyn Store>,
+    /// Who knows sessions of `steersman run`; `None`: nobody, and only their entries are told.
+    pub runs: Option<Arc<dyn Runs>>,
     /// Who holds the open ones; `None`: nobody, and there is no helm to take.
     pub helm: Option<Arc<dyn Helm>>,
     /// What is counted.
@@ -74,6 +86,7 @@ pub struct Parts {
 pub struct Api {
     with: Arc<Parts>,
     followers: Arc<Semaphore>,
+    replays: Arc<Semaphore>,
     over: watch::Sender<bool>,
 }
 
@@ -82,7 +95,8 @@ impl Api {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let followers = Arc::new(Semaphore::new(MAX_FOLLOWERS));
-        Self { with: Arc::new(parts), followers, over: watch::Sender::new(false) }
+        let replays = Arc::new(Semaphore::new(replay::MAX_REPLAYS));
+        Self { with: Arc::new(parts), followers, replays, over: watch::Sender::new(false) }
     }
 
     /// What is counted.
@@ -148,11 +162,16 @@ impl Api {
             (Operation::Entries, Some(id)) => self.entries(&id, &query).await,
             (Operation::Control, Some(id)) => self.control(&id, head, body).await,
             (Operation::Analytics, _) => self.analytics(&query).await,
-            (Operation::Events, _) => self.events(&query, upgrade).await,
+            (Operation::Events, _) => self.events(head, &query, upgrade).await,
             (Operation::Metrics, _) => Ok(self.metrics()),
             // Only these have a session in their path.
+            (Operation::Timeline, Some(id)) => self.timeline(&id, &query).await,
+            (Operation::Mark, Some(id)) => self.mark(&id, head, body).await,
+            (Operation::Replay, _) => self.replay(&query, head, body).await,
             (Operation::Document | Operation::Session | Operation::Entries, _)
-            | (Operation::Control, None) => Ok(of_kind("application/json", document_text())),
+            | (Operation::Control | Operation::Timeline | Operation::Mark, None) => {
+                Ok(of_kind("application/json", document_text()))
+            }
         }
     }
 
@@ -171,8 +190,13 @@ impl Api {
         found.truncate(limit);
         let last = found.last().filter(|_| more).map(|last| last.position());
         let next = last.map(|place| format!("{}.{}", place.created_ms, place.id));
-        let sessions = found.into_iter().map(SessionLine::from).collect();
+        let sessions = found.into_iter().map(|summary| self.line(summary)).collect();
         Ok(json(&SessionList { sessions, next }))
+    }
+
+    /// A session as lists show it.
+    fn line(&self, summary: Summary) -> SessionLine {
+        SessionLine::of_now(summary, self.with.runs.as_deref(), (self.with.clock)())
     }
 
     async fn session(&self, id: &SessionId) -> Result<Reply, Refused> {
@@ -184,7 +208,7 @@ impl Api {
             Some(Standing::of(kept.at_ms, snapshot))
         });
         let opened = first.map(|first| Line::from(first).entry);
-        Ok(json(&SessionDetail { line: summary.into(), opened, standing }))
+        Ok(json(&SessionDetail { line: self.line(summary), opened, standing }))
     }
 
     async fn entries(&self, id: &SessionId, query: &Query) -> Result<Reply, Refused> {
@@ -206,37 +230,23 @@ impl Api {
     where
         B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
-        let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        // A page of another site cannot send this type without being asked about it first.
-        if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
-            let why = "the body has to be JSON: content-type: application/json";
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return Err(Refused::new(status, "not_json", why));
-        }
-        let bytes = Limited::new(body, MAX_BODY).collect().await.map_err(|_| {
-            let why = format!("the body has to come whole, in at most {MAX_BODY} bytes");
-            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", why)
-        })?;
-        let control: Control = serde_json::from_slice(&bytes.to_bytes())
-            .map_err(|error| Refused::bad(format!("no control: {error}")))?;
+        let control: Control = json_body(head, body).await?;
         let who = who(head);
-        let Some(helm) = &self.with.helm else {
-            let why = "calls pass through unread here: there are no sessions to steer";
-            return Err(Refused::new(StatusCode::CONFLICT, "not_governing", why));
-        };
-        helm.control(id.as_str(), &who, control.clone()).map_err(|error| match error {
-            ControlError::Unknown => {
-                let why = format!("no session that is open is called `{id}`");
-                Refused::new(StatusCode::NOT_FOUND, "unknown_session", why)
-            }
-            ControlError::Invalid(why) => Refused::bad(why),
-        })?;
+        let store = &self.with.store;
+        let run = store.session(id).await?.filter(|summary| !is_gateway(summary));
+        if let (Some(summary), Some(runs)) = (&run, &self.with.runs) {
+            let wish = Wish { who: &who, what: &control, at_ms: (self.with.clock)() };
+            runs.control(store, summary, wish).await.map_err(|error| refused(id, error))?;
+        } else {
+            let helm = self.with.helm.as_ref().ok_or_else(not_governing)?;
+            helm.control(id.as_str(), &who, control.clone()).map_err(|it| refused(id, it))?;
+        }
         Ok(json(&Taken { session: id.to_string(), who, control }))
     }
 
     async fn analytics(&self, query: &Query) -> Result<Reply, Refused> {
         let span = analytics::Span::of(query, (self.with.clock)()).map_err(Refused::bad)?;
-        Ok(json(&analytics::sum_up(&*self.with.store, span).await?))
+        Ok(json(&analytics::sum_up(&*self.with.store, self.with.runs.as_deref(), span).await?))
     }
 
     fn metrics(&self) -> Reply {
@@ -249,6 +259,7 @@ impl Api {
 
     async fn events(
         &self,
+        head: &request::Parts,
         query: &Query,
         upgrade: Option<(String, OnUpgrade)>,
     ) -> Result<Reply, Refused> {
@@ -266,16 +277,44 @@ impl Api {
             let why = format!("{MAX_FOLLOWERS} clients follow events already");
             return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why));
         };
+        let speaks = handshake::protocols(&head.headers).any(|offered| offered == PROTOCOL);
         let (store, over) = (Arc::clone(&self.with.store), self.over.subscribe());
         let joined_ms = (self.with.clock)();
+        let (runs, clock) = (self.with.runs.clone(), Arc::clone(&self.with.clock));
         tokio::spawn(async move {
             if let Ok(upgraded) = upgrade.await {
                 let socket = handshake::socket(upgraded).await;
-                events::follow(socket, events::Following { store, wants, joined_ms, over }).await;
+                events::follow(
+                    socket,
+                    events::Following { store, wants, joined_ms, over, runs, clock },
+                )
+                .await;
             }
             drop(place);
         });
-        Ok(handshake::accept(&key))
+        let mut reply = handshake::accept(&key);
+        if speaks {
+            handshake::speak(&mut reply, PROTOCOL);
+        }
+        Ok(reply)
+    }
+}
+
+/// Why nobody can be told what a person wants.
+fn not_governing() -> Refused {
+    let why = "calls pass through unread here: there are no sessions to steer";
+    Refused::new(StatusCode::CONFLICT, "not_governing", why)
+}
+
+/// Why a control had no effect.
+fn refused(id: &SessionId, error: ControlError) -> Refused {
+    match error {
+        ControlError::Unknown => {
+            let why = format!("no session that is open is called `{id}`");
+            Refused::new(StatusCode::NOT_FOUND, "unknown_session", why)
+        }
+        ControlError::Invalid(why) => Refused::bad(why),
+        ControlError::Deaf(why) => Refused::new(StatusCode::CONFLICT, "not_driven", why),
     }
 }
 

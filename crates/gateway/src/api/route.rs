@@ -3,9 +3,12 @@
 use http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use steersman_store::SessionId;
+use steersman_timeline::Timeline;
 
 use super::analytics::Analytics;
+use super::mark::{Marked, NewMark};
 use super::query::{Param, Takes};
+use super::replay::Replayed;
 use super::types::{Entries, Event, SessionDetail, SessionList, Taken};
 use crate::control::Control;
 
@@ -15,7 +18,10 @@ pub(super) enum Operation {
     Sessions,
     Session,
     Entries,
+    Timeline,
     Control,
+    Mark,
+    Replay,
     Analytics,
     Events,
     Document,
@@ -35,6 +41,15 @@ pub(super) enum Gives {
     Text,
 }
 
+/// What a request brings.
+#[derive(Clone, Copy)]
+pub(super) enum Body {
+    /// JSON of this schema.
+    Json(fn(&mut SchemaGenerator) -> Schema),
+    /// Bytes as they are.
+    Bytes,
+}
+
 /// One operation.
 pub(super) struct Route {
     pub(super) operation: Operation,
@@ -43,7 +58,7 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     pub(super) about: &'static str,
     pub(super) params: &'static [Param],
-    pub(super) takes: Option<fn(&mut SchemaGenerator) -> Schema>,
+    pub(super) takes: Option<Body>,
     pub(super) gives: Gives,
 }
 
@@ -55,6 +70,10 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 pub(super) const MAX_SESSIONS: u64 = 500;
 /// Most entries of one answer.
 pub(super) const MAX_ENTRIES: u64 = 1000;
+/// Most turns of one answer.
+pub(super) const MAX_TURNS: u64 = 2000;
+/// The policies that recorded runs can be judged under.
+const POLICIES: [&str; 5] = ["default", "classic", "aggressive", "standard", "lenient"];
 
 const AFTER: Param = Param {
     name: "after",
@@ -62,7 +81,7 @@ const AFTER: Param = Param {
     takes: Takes::Number { min: 0, max: u64::MAX },
 };
 
-pub(super) static ROUTES: [Route; 8] = [
+pub(super) static ROUTES: [Route; 11] = [
     Route {
         operation: Operation::Sessions,
         method: Method::GET,
@@ -120,12 +139,69 @@ pub(super) static ROUTES: [Route; 8] = [
         gives: Gives::Json(of::<Entries>),
     },
     Route {
+        operation: Operation::Timeline,
+        method: Method::GET,
+        path: "/api/sessions/{id}/timeline",
+        about: "Tell a session turn by turn.",
+        params: &[
+            Param {
+                name: "after_turn",
+                about: "Only turns after this number. Default: 0.",
+                takes: Takes::Number { min: 0, max: u32::MAX as u64 },
+            },
+            Param {
+                name: "limit",
+                about: "At most that many turns. Default: 500.",
+                takes: Takes::Number { min: 1, max: MAX_TURNS },
+            },
+        ],
+        takes: None,
+        gives: Gives::Json(of::<Timeline>),
+    },
+    Route {
+        operation: Operation::Mark,
+        method: Method::POST,
+        path: "/api/sessions/{id}/marks",
+        about: "Say whether an intervention helped. The header `x-steersman-who` says who does.",
+        params: &[],
+        takes: Some(Body::Json(of::<NewMark>)),
+        gives: Gives::Json(of::<Marked>),
+    },
+    Route {
+        operation: Operation::Replay,
+        method: Method::POST,
+        path: "/api/replay",
+        about: "Judge a file of recorded runs, in any format that is read, also compressed, of at \
+                most 64 MiB.",
+        params: &[
+            Param {
+                name: "name",
+                about: "The file's name: runs without an id are called after it.",
+                takes: Takes::Text { max: 200 },
+            },
+            Param {
+                name: "run",
+                about: "The id of the run to tell. Default: the first.",
+                takes: Takes::Text { max: 400 },
+            },
+            Param {
+                name: "policy",
+                about: "The built-in policy that decides. Default: the gateway's own.",
+                takes: Takes::Word(&POLICIES),
+            },
+        ],
+        takes: Some(Body::Bytes),
+        gives: Gives::Json(of::<Replayed>),
+    },
+    Route {
         operation: Operation::Control,
         method: Method::POST,
         path: "/api/sessions/{id}/control",
-        about: "Take the helm of an open session. The header `x-steersman-who` says who does.",
+        about: "Take the helm of an open session. The header `x-steersman-who` says who does. A \
+                session of the gateway does it with its next request, one of a run before its \
+                next step; `start_over` is for runs.",
         params: &[],
-        takes: Some(of::<Control>),
+        takes: Some(Body::Json(of::<Control>)),
         gives: Gives::Json(of::<Taken>),
     },
     Route {
@@ -174,6 +250,13 @@ pub(super) static ROUTES: [Route; 8] = [
                 about: "Without `session`: begins with entries of this time, in milliseconds since \
                         1970; some may have been told before. Default: with what is new.",
                 takes: Takes::Number { min: 0, max: u64::MAX },
+            },
+            Param {
+                name: "tell",
+                about: "`sessions` tells, instead of entries, how each session stands after them; \
+                        what happens in quick succession is told once. Only without `session`. \
+                        Default: `entries`.",
+                takes: Takes::Word(&["entries", "sessions"]),
             },
         ],
         takes: None,

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use steersman_store::{Entry as Stored, Summary};
+use steersman_timeline::{Glance, LastDecision};
 
+use super::runs::Runs;
 use crate::control::{Control, Limits};
 use crate::session::Snapshot;
 
@@ -49,6 +51,18 @@ pub struct SessionLine {
     pub cost_nanodollars: Option<u64>,
     /// Entries of its journal.
     pub entries: u64,
+    /// The score of the last decision, 0 to 1; null before the first.
+    pub score: Option<f32>,
+    /// The scores of the last decisions, the latest last, at most 24.
+    pub scores: Vec<f32>,
+    /// The last decision other than to go on; null if there was none.
+    pub last: Option<LastDecision>,
+    /// Why a person should look at it: `waiting` for its user, `paused`, `capped`, `stopped`,
+    /// `failed`, `refuted`, `interrupted` (its process is gone), `left` (nobody drives it),
+    /// `warned` (the last decision was an intervention); null if nothing speaks for it.
+    pub attention: Option<String>,
+    /// Whether a process drives it; null for sessions of the gateway.
+    pub driven: Option<bool>,
 }
 
 /// A session.
@@ -127,9 +141,9 @@ pub struct Line {
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `rescued`,
-    /// `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `failed_open`, `lost`;
-    /// further kinds may come.
+    /// What it is: `opened`, `asked`, `decided`, `steered`, `said`, `replied`, `returned`,
+    /// `rescued`, `call_failed`, `fell_back`, `broke_off`, `held`, `controlled`, `marked`,
+    /// `failed_open`, `lost`; of runs others; further kinds may come.
     pub kind: String,
     /// What is told of it.
     pub entry: Value,
@@ -165,6 +179,8 @@ pub enum Event {
         #[serde(flatten)]
         line: Line,
     },
+    /// A session is as it says, where `tell` is `sessions`.
+    Session(Box<SessionLine>),
     /// The client was so far behind that entries were left out; they are in the journal.
     Missed {
         /// The session.
@@ -190,10 +206,24 @@ pub struct ProblemBody {
     pub message: String,
 }
 
-impl From<Summary> for SessionLine {
-    fn from(summary: Summary) -> Self {
+impl SessionLine {
+    /// A session as lists show it at this moment, in milliseconds since 1970.
+    pub(super) fn of_now(summary: Summary, runs: Option<&dyn Runs>, now_ms: u64) -> Self {
+        let runs = runs.filter(|_| !is_gateway(&summary));
+        let driven = runs.map(|runs| runs.is_driven(&summary, now_ms));
+        Self::of(summary, driven)
+    }
+
+    /// A session as lists show it; whether a process drives it, `None` of the gateway's.
+    fn of(summary: Summary, driven: Option<bool>) -> Self {
+        let kind = if is_gateway(&summary) { "gateway" } else { "run" };
+        let is_held = summary.lease.is_some();
         let head = summary.head;
-        let kind = if summary.id.as_str().starts_with("gw-") { "gateway" } else { "run" };
+        let Glance { scores, last } = Glance::of_extra(head.extra.as_deref());
+        let attention = attention(&head.state, driven.map(|driven| (driven, is_held)));
+        let is_warned = last.as_ref().is_some_and(|last| !last.is_over && !last.shadow);
+        let goes_on = matches!(head.state.as_str(), "open" | "running" | "forced");
+        let warned = (is_warned && goes_on).then_some("warned");
         Self {
             session: summary.id.to_string(),
             kind: kind.to_owned(),
@@ -209,8 +239,29 @@ impl From<Summary> for SessionLine {
             tokens: head.tokens,
             cost_nanodollars: head.cost_nanos,
             entries: summary.last_seq,
+            score: scores.last().copied(),
+            scores,
+            last,
+            attention: attention.or(warned).map(str::to_owned),
+            driven,
         }
     }
+}
+
+/// Why a person should look at a session in this state; of a run also whether it is driven and
+/// held.
+fn attention(state: &str, run: Option<(bool, bool)>) -> Option<&'static str> {
+    const STATES: [&str; 6] = ["waiting", "paused", "capped", "stopped", "failed", "refuted"];
+    match run {
+        Some((false, true)) if state == "running" => Some("interrupted"),
+        Some((false, false)) if state == "running" => Some("left"),
+        _ => STATES.into_iter().find(|known| *known == state),
+    }
+}
+
+/// Whether a session is one of a client of the gateway's.
+pub(super) fn is_gateway(summary: &Summary) -> bool {
+    summary.id.as_str().starts_with("gw-")
 }
 
 /// The key's name in what a head has beside its fields.

@@ -1,7 +1,9 @@
 //! What lists of sessions show of one of the gateway.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use steersman_engine::Decision;
 use steersman_store::Head;
+use steersman_timeline::Glance;
 
 use crate::control::Control;
 use crate::govern::Course;
@@ -31,6 +33,7 @@ pub(super) fn fold(head: &mut Head, entry: &Entry) {
                 head.model = Some(cut(&replied.model));
             }
         }
+        Entry::Decided(decision) => decided(head, decision),
         Entry::Steered { course } => {
             let state = match course {
                 Course::Pass | Course::Say => STATE_OPEN,
@@ -47,6 +50,16 @@ pub(super) fn fold(head: &mut Head, entry: &Entry) {
     }
 }
 
+/// What lists show of decisions stands beside what else is told of the session.
+fn decided(head: &mut Head, decision: &Decision) {
+    let mut glance = Glance::of_extra(head.extra.as_deref());
+    glance.decided(decision);
+    let extra = head.extra.as_deref().and_then(|extra| serde_json::from_str(extra).ok());
+    let mut extra: Map<String, Value> = extra.unwrap_or_default();
+    extra.insert("glance".to_owned(), glance.to_value());
+    head.extra = Some(Value::from(extra).to_string());
+}
+
 fn open(head: &mut Head, opened: &Opened) {
     head.state = STATE_OPEN.to_owned();
     let title = cut(opened.task.trim_start().lines().next().unwrap_or_default());
@@ -55,7 +68,10 @@ fn open(head: &mut Head, opened: &Opened) {
     }
     head.agent = Some(cut(&opened.client));
     head.model = Some(cut(&opened.model));
+    // A session that is taken up again keeps what was decided in it.
+    let glance = Glance::of_extra(head.extra.as_deref());
     let extra = json!({
+        "glance": glance.to_value(),
         "kind": "gateway",
         "name": cut(&opened.name),
         "source": cut(&opened.source),

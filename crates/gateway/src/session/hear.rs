@@ -40,6 +40,7 @@ impl Session {
     /// # Errors
     /// An item cannot be read; nothing was taken in.
     pub fn hear(&mut self, asked: &Asked<'_>) -> Result<Option<Decision>, WireError> {
+        self.heard.clear();
         let (items, end) = (asked.chain.len(), asked.chain.end());
         if self.memory.items == items && self.memory.end == end {
             return Ok(self.memory.last.as_deref().cloned());
@@ -168,6 +169,7 @@ impl Session {
             full_len: None,
             tests: reports::parse(content),
         };
+        self.keep_result(&result);
         self.engine.handle(at, &Event::ToolReturned(result));
     }
 }

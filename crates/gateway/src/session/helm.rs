@@ -6,7 +6,7 @@ use steersman_engine::{Event, Policy, Timestamp, UserMessage};
 use tokio::sync::futures::OwnedNotified;
 
 use super::Session;
-use crate::control::{Control, ControlError, Limits, MAX_NOTE};
+use crate::control::{Control, ControlError, Limits, MAX_NOTE, Stands};
 
 /// Most notes that wait for the next request.
 const MAX_NOTES: usize = 16;
@@ -16,6 +16,8 @@ const FORCE: &str = "The person you work for wants your answer now. Stop working
 /// What the agent is told when it may go on although it was told to end.
 const GO_ON: &str = "The person you work for has raised your limits: you may call tools again. Go \
                      on with the task.";
+const NO_START_OVER: &str = "only a run that Steersman drives can be started over: the workspace \
+                             of this agent is its own";
 /// What the agent is told when a person wants it to think again.
 const RE_EVALUATE: &str = "The person you work for asks you to stop and think again: say in one \
                            sentence what you have been trying, whether it works, and what you do \
@@ -51,6 +53,7 @@ impl Session {
                 self.memory.stopped = Some(format!("{who} stopped it"));
             }
             Control::Note { text } => self.note(text)?,
+            Control::StartOver => return Err(ControlError::Invalid(NO_START_OVER.to_owned())),
         }
         Ok(())
     }
@@ -88,6 +91,17 @@ impl Session {
             self.engine.handle(at, &Event::UserSpoke(UserMessage { text: GO_ON.into() }));
         }
         Ok(())
+    }
+
+    /// How it stands, for whoever looks at it.
+    #[must_use]
+    pub fn stands(&self) -> Stands {
+        Stands {
+            engine: self.engine.clone(),
+            paused: self.memory.paused.clone(),
+            is_left_alone: self.memory.is_left_alone,
+            preset: self.memory.preset.clone(),
+        }
     }
 
     /// A policy with what a person wants of this session laid over it.

@@ -8,6 +8,7 @@ mod hear;
 mod helm;
 mod print;
 mod said;
+mod seen;
 
 use std::sync::Arc;
 
@@ -33,6 +34,9 @@ pub struct Session {
     pub(crate) memory: Memory,
     /// Whether the client's format has texts of its own beside results.
     puts_texts_beside: bool,
+    /// Results of the request that was heard last, at most [`MAX_CALLS`](crate::record::MAX_CALLS);
+    /// the latest.
+    heard: Vec<seen::Heard>,
     /// Wakes requests that wait because the session is paused.
     resumed: Arc<Notify>,
 }
@@ -103,6 +107,7 @@ impl Session {
             engine: Engine::new(policy, info),
             memory: Memory::default(),
             puts_texts_beside: false,
+            heard: Vec::new(),
             resumed: Arc::default(),
         }
     }
@@ -115,6 +120,7 @@ impl Session {
                 engine: Engine::resume(Arc::clone(&policy), snapshot.state),
                 memory: snapshot.memory,
                 puts_texts_beside: false,
+                heard: Vec::new(),
                 resumed: Arc::default(),
             };
             session.set_policy(policy);

@@ -5,10 +5,14 @@ use http::{HeaderMap, Request};
 use http_body_util::Full;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use steersman_engine::Action;
+use steersman_engine::classify::Outcome;
+use steersman_engine::tool::ToolKind;
+use steersman_engine::{Action, TestReport};
 use steersman_gateway::api::{document, document_text};
 use steersman_gateway::control::Control;
-use steersman_gateway::record::{Entry, Recorder};
+use steersman_gateway::govern::Course;
+use steersman_gateway::record::{Back, Called, Entry, Recorder, Replied, Returned};
+use steersman_timeline::Mark;
 
 use crate::stage::{AT_MS, Stage, asked, decided, opened, replied, snapshot, tell};
 
@@ -54,6 +58,8 @@ async fn get(stage: &Stage, template: &str, uri: &str, status: u16) -> Value {
 const ONE: &str = "/api/sessions/{id}";
 const LIST: &str = "/api/sessions";
 const ENTRIES: &str = "/api/sessions/{id}/entries";
+const TIMELINE: &str = "/api/sessions/{id}/timeline";
+const MARKS: &str = "/api/sessions/{id}/marks";
 const CONTROL: &str = "/api/sessions/{id}/control";
 const ANALYTICS: &str = "/api/analytics";
 
@@ -81,6 +87,11 @@ async fn sessions_are_listed_filtered_and_paged() {
         "key": "alice", "agent": "codex", "model": "some-model-1", "created_ms": AT_MS + 1,
         "updated_ms": AT_MS + 1, "turns": 2, "calls": 2, "tokens": 220,
         "cost_nanodollars": 14, "entries": 8,
+        "score": 0.92, "scores": [0.92, 0.92], "attention": null, "driven": null,
+        "last": {
+            "action": "nudge", "reason": "finished", "turn": 0, "shadow": false,
+            "is_over": true,
+        },
     });
     assert_eq!(list["sessions"][2], line);
     for (query, expected) in [("text=GW-3", 1), ("text=nothing", 0), ("state=open", 5)] {
@@ -119,6 +130,103 @@ async fn a_session_is_shown_with_its_timeline() {
         assert_eq!(problem["error"]["code"], "unknown_session");
     }
     get(&stage, ONE, "/api/sessions/NOT%20ONE", 400).await;
+}
+
+#[tokio::test]
+async fn a_session_is_told_turn_by_turn_with_its_marks() {
+    let stage = Stage::new(None);
+    let told = |entry: &Entry| stage.journal.record("gw-1", AT_MS, entry);
+    told(&opened("Fix the test."));
+    told(&asked(1));
+    let Entry::Replied(replied) = replied(&["read", "shell"]) else { panic!("no reply") };
+    let tool = |label: &str, kind, file: Option<&str>| Called {
+        label: label.to_owned(),
+        arguments: "{}".to_owned(),
+        kind,
+        changes: false,
+        file: file.map(str::to_owned),
+    };
+    let tools = vec![
+        tool("read: a.rs", ToolKind::Read, Some("a.rs")),
+        tool("shell: x", ToolKind::Test, None),
+    ];
+    told(&Entry::Replied(Box::new(Replied { tools, turn: 1, ..*replied })));
+    told(&asked(4));
+    let tests = TestReport { failed: 1, passed: 2, failing: vec![7], ..TestReport::default() };
+    let failed = Outcome::Error { signature: 255, transient: false };
+    let results = vec![
+        Back { outcome: Some(failed), times: 3, ..Back::default() },
+        Back {
+            outcome: Some(Outcome::Ok),
+            times: 1,
+            tests: Some(tests),
+            names: vec![(7, "wraps".to_owned())],
+            ..Back::default()
+        },
+    ];
+    told(&Entry::Returned(Box::new(Returned { results })));
+    told(&decided(Action::Nudge));
+    told(&Entry::Steered { course: Course::Force });
+    let (who, note) = ("anna".to_owned(), Some("Right.".to_owned()));
+    told(&Entry::Marked { who, seq: 6, mark: Mark::Helpful, note });
+    stage.journal.close().await;
+    let told = get(&stage, TIMELINE, "/api/sessions/gw-1/timeline", 200).await;
+    let turn = &told["turns"][0];
+    let call = json!({
+        "name": "read", "label": "read: a.rs", "arguments": "{}", "kind": "read",
+        "changes": false, "outcome": "error", "error": "00000000000000ff", "exit_code": null,
+        "excerpt": "", "times": 3, "novel": false, "took_ms": null,
+    });
+    assert_eq!(turn["calls"][0], call);
+    let failing = json!([{"id": "0000000000000007", "name": "wraps"}]);
+    assert_eq!(turn["tests"]["failing"], failing);
+    let nudge = &turn["decisions"][0];
+    assert_eq!((&nudge["seq"], &nudge["mark"]), (&json!(6), &json!("helpful")));
+    assert_eq!(nudge["mark_note"], "Right.");
+    let kinds: Vec<&Value> =
+        turn["notes"].as_array().unwrap().iter().map(|note| &note["kind"]).collect();
+    assert_eq!(kinds, ["steered", "marked"]);
+    let file = json!({"name": "a.rs", "reads": 1, "changes": 0, "first_turn": 1, "last_turn": 1});
+    assert_eq!(told["whole"]["files"], json!([file]));
+    let seen = json!([{"id": "0000000000000007", "name": "wraps", "failed_in": [1]}]);
+    assert_eq!(told["whole"]["tests"], seen);
+    assert_eq!((&told["seq"], &told["turn_count"]), (&json!(8), &json!(1)));
+
+    get(&stage, TIMELINE, "/api/sessions/gw-9/timeline", 404).await;
+    get(&stage, TIMELINE, "/api/sessions/gw-1/timeline?limit=0", 400).await;
+    let past = get(&stage, TIMELINE, "/api/sessions/gw-1/timeline?after_turn=1", 200).await;
+    assert_eq!((&past["turns"], &past["next"]), (&json!([]), &json!(null)));
+}
+
+#[tokio::test]
+async fn a_mark_names_an_intervention() {
+    let stage = Stage::new(None);
+    tell(&*stage.journal, "gw-1", AT_MS);
+    stage.journal.close().await;
+    let send = async |session: &str, body: &str| -> (u16, Value) {
+        let uri = format!("/api/sessions/{session}/marks");
+        let json_type = ("content-type", "application/json");
+        let got = ask(&stage, "POST", &uri, &[json_type], body).await;
+        (got.status, checked("POST", MARKS, &got))
+    };
+    let long = format!(r#"{{"seq":3,"mark":"helpful","note":"{}"}}"#, "x".repeat(2000));
+    let (status, marked) = send("gw-1", r#"{"seq":3,"mark":"harmful"}"#).await;
+    let expected = json!({
+        "session": "gw-1", "who": "a person", "seq": 3, "mark": "harmful", "note": null,
+    });
+    assert_eq!((status, marked), (200, expected));
+    assert_eq!(stage.holder.marks(), [(3, Mark::Harmful)]);
+    for (session, body, expected) in [
+        ("gw-1", r#"{"seq":1,"mark":"harmful"}"#, (404, "unknown_entry")),
+        ("gw-1", r#"{"seq":0,"mark":"harmful"}"#, (404, "unknown_entry")),
+        ("gw-1", r#"{"seq":99,"mark":"harmful"}"#, (404, "unknown_entry")),
+        ("gw-1", r#"{"seq":3,"mark":"odd"}"#, (400, "bad_request")),
+        ("gw-1", &long, (400, "bad_request")),
+        ("gw-9", r#"{"seq":3,"mark":"harmful"}"#, (404, "unknown_session")),
+    ] {
+        let (status, problem) = send(session, body).await;
+        assert_eq!((status, problem["error"]["code"].as_str().unwrap()), expected, "{body:.60}");
+    }
 }
 
 #[tokio::test]

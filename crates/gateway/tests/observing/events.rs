@@ -148,6 +148,32 @@ async fn a_client_that_is_far_behind_is_told_how_much_it_missed() {
 }
 
 #[tokio::test]
+async fn sessions_are_told_as_they_stand_once_for_many_entries() {
+    let gateway = gateway().await;
+    let journal = Arc::clone(&gateway.stage.journal);
+    let mut lines = gateway.follow("?tell=sessions").await;
+    assert_eq!(next(&mut lines).await["type"], "hello");
+    for turn in 1..=20 {
+        journal.record("gw-1", AT_MS + turn, &replied(&["read"]));
+    }
+    let mut told = 0;
+    loop {
+        let line = next(&mut lines).await;
+        assert_eq!((&line["type"], &line["session"]), (&json!("session"), &json!("gw-1")));
+        told += 1;
+        if line["turns"] == 20 {
+            break;
+        }
+    }
+    assert!(told < 20, "told {told} times");
+    let mut since = gateway.follow(&format!("?tell=sessions&since_ms={AT_MS}")).await;
+    next(&mut since).await;
+    assert_eq!(next(&mut since).await["turns"], 20);
+    let refused = gateway.get("/api/events?tell=sessions&session=gw-1").await;
+    assert!(refused.starts_with("HTTP/1.1 400"), "{refused}");
+}
+
+#[tokio::test]
 async fn the_server_answers_for_the_api() {
     let gateway = gateway().await;
     assert!(gateway.get("/readyz").await.contains("ready"));

@@ -37,6 +37,13 @@ async fn entries_are_written_in_order_and_the_head_sums_them_up() {
     assert_eq!(told(&store, &id("gw-2")).await, ["opened"]);
     let summary = store.session(&id("gw-1")).await.unwrap().unwrap();
     let extra = json!({
+        "glance": {
+            "scores": [0.92, 0.92],
+            "last": {
+                "action": "nudge", "reason": "finished", "turn": 0, "shadow": false,
+                "is_over": true,
+            },
+        },
         "kind": "gateway", "name": "ses_1", "source": "x-session-id", "parent": null,
         "format": "openai-responses", "mode": "govern", "key": "alice",
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use steersman_engine::{Action, Decision, Engine, Event, Policy, RunInfo, Timestamp, Usage};
-use steersman_gateway::api::{Access, Api, Parts};
+use steersman_gateway::api::{Access, Api, NewMark, Parts};
 use steersman_gateway::control::{Control, ControlError, Helm};
 use steersman_gateway::figures::Figures;
 use steersman_gateway::govern::Course;
@@ -12,6 +12,7 @@ use steersman_gateway::journal::Journal;
 use steersman_gateway::record::{Entry, Opened, Recorder, Replied};
 use steersman_gateway::session::{Session, Snapshot};
 use steersman_store::{Entry as Stored, MemoryStore, SessionId, Store};
+use steersman_timeline::Mark;
 
 /// The time of everything that happens.
 pub(crate) const AT_MS: u64 = 1_700_000_000_000;
@@ -103,11 +104,15 @@ pub(crate) fn kinds(entries: &[Stored]) -> Vec<&str> {
 
 /// Holds one session and remembers what it was told.
 #[derive(Default)]
-pub(crate) struct Holder(Mutex<Vec<(String, Control)>>);
+pub(crate) struct Holder(Mutex<Vec<(String, Control)>>, Mutex<Vec<(u64, Mark)>>);
 
 impl Holder {
     pub(crate) fn told(&self) -> Vec<(String, Control)> {
         self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn marks(&self) -> Vec<(u64, Mark)> {
+        self.1.lock().unwrap().clone()
     }
 }
 
@@ -121,6 +126,11 @@ impl Helm for Holder {
             _ => {}
         }
         self.0.lock().unwrap().push((who.to_owned(), control));
+        Ok(())
+    }
+
+    fn mark(&self, _: &str, _: &str, mark: &NewMark) -> Result<(), ControlError> {
+        self.1.lock().unwrap().push((mark.seq, mark.mark));
         Ok(())
     }
 
@@ -145,6 +155,7 @@ impl Stage {
         let helm: Arc<dyn Helm> = Arc::clone(&holder) as Arc<dyn Helm>;
         let api = Api::new(Parts {
             store: Arc::clone(&store),
+            runs: None,
             helm: Some(helm),
             figures: Arc::new(Figures::default()),
             journal: journal.health(),

@@ -14,4 +14,5 @@ mod prices;
 mod rescue;
 mod restart;
 mod sim;
+mod told;
 mod traces;

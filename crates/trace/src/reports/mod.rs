@@ -19,6 +19,7 @@ mod marker;
 mod minitest;
 mod mocha;
 mod name;
+mod named;
 mod nextest;
 mod node_test;
 mod phpunit;
@@ -34,6 +35,8 @@ mod unittest;
 mod vitest;
 
 use steersman_engine::TestReport;
+
+pub use named::failing_names;
 
 use marker::Marker::{Counted, Text};
 use marker::{Framework, framework};

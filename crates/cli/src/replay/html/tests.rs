@@ -46,7 +46,7 @@ fn series() -> Series {
     let mut series = Series::default();
     for turn in 0..10 {
         series.begin_turn();
-        series.count(crate::replay::calls::Mark::Ok);
+        series.count(steersman_timeline::calls::Mark::Ok);
         series.score(turn as f32 / 10.0);
     }
     series

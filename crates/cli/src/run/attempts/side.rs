@@ -77,7 +77,7 @@ pub(super) async fn work(
         match order {
             Command::Leave => return Ok(None),
             Command::Stop { .. } => asked = Some(order),
-            Command::Say { .. } => {}
+            Command::Say { .. } | Command::Control { .. } | Command::Mark { .. } => {}
         }
     };
     if bench.decided.load(Ordering::Acquire) {
@@ -273,7 +273,7 @@ impl Bench {
             match order {
                 Command::Leave => return Ok(None),
                 Command::Stop { .. } => return Ok(Some(end)),
-                Command::Say { .. } => {}
+                Command::Say { .. } | Command::Control { .. } | Command::Mark { .. } => {}
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What a recording tells an engine, as a live driver would.
 
 use steersman_engine::{Decision, Engine, Event, RunInfo, Timestamp};
-use steersman_trace::{Outcome, RunMeta};
+use steersman_trace::RunMeta;
 
 /// What an engine is told when a run begins.
-pub(crate) fn run_info(meta: &RunMeta<'_>) -> RunInfo {
+#[must_use]
+pub fn run_info(meta: &RunMeta<'_>) -> RunInfo {
     RunInfo {
         id: meta.id.to_string(),
         task: meta.task.to_string(),
@@ -16,7 +17,7 @@ pub(crate) fn run_info(meta: &RunMeta<'_>) -> RunInfo {
 }
 
 /// Tells the engine that its deadlines passed before the next event.
-pub(crate) fn pass_time(engine: &mut Engine, until: Timestamp) -> Vec<Decision> {
+pub fn pass_time(engine: &mut Engine, until: Timestamp) -> Vec<Decision> {
     /// A deadline that stays due after it was announced must not hold up the replay.
     const MAX_DEADLINES: u32 = 16;
     let mut decisions = Vec::new();
@@ -29,9 +30,4 @@ pub(crate) fn pass_time(engine: &mut Engine, until: Timestamp) -> Vec<Decision> 
         }
     }
     decisions
-}
-
-/// Whether a run was solved.
-pub(crate) fn outcome(outcome: Option<Outcome>) -> Option<bool> {
-    outcome.map(|outcome| outcome == Outcome::Solved)
 }

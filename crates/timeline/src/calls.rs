@@ -7,7 +7,7 @@ use steersman_engine::{Reply, ToolResult};
 
 /// How a call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// It gave something new.
     Ok,
     /// It failed.
@@ -20,7 +20,7 @@ pub(crate) enum Mark {
 
 /// The calls of the current turn, and what was seen before.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
+pub struct Calls {
     turn: Vec<Open>,
     seen: HashSet<u64>,
 }
@@ -34,12 +34,12 @@ struct Open {
 
 impl Calls {
     /// Calls per turn that are told apart.
-    pub(crate) const MAX_PER_TURN: usize = 256;
+    pub const MAX_PER_TURN: usize = 256;
     /// Pairs of call and output that are remembered.
     const MAX_SEEN: usize = 8192;
 
     /// A reply begins a turn.
-    pub(crate) fn begin_turn(&mut self, reply: &Reply<'_>) {
+    pub fn begin_turn(&mut self, reply: &Reply<'_>) {
         self.turn.clear();
         self.turn.extend(reply.tool_calls.iter().take(Self::MAX_PER_TURN).map(|call| Open {
             id: hash_bytes(call.id.as_bytes()),
@@ -53,7 +53,7 @@ impl Calls {
 
     /// The position in the turn of the call that returned, and how it went; `None` if no call of
     /// the turn is without a result.
-    pub(crate) fn returned(&mut self, result: &ToolResult<'_>) -> Option<(usize, Mark)> {
+    pub fn returned(&mut self, result: &ToolResult<'_>) -> Option<(usize, Mark)> {
         let id = hash_bytes(result.call_id.as_bytes());
         let named = self.turn.iter().position(|open| !open.returned && open.id == id);
         let position = named.or_else(|| self.turn.iter().position(|open| !open.returned))?;
@@ -68,7 +68,8 @@ impl Calls {
     }
 
     /// Calls of the turn that have no result.
-    pub(crate) fn unanswered(&self) -> usize {
+    #[must_use]
+    pub fn unanswered(&self) -> usize {
         self.turn.iter().filter(|open| !open.returned).count()
     }
 }

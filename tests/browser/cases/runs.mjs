@@ -1,0 +1,78 @@
+// A rehearsed run of `steersman run`, seen and steered from the page.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { test } from '../check.mjs';
+
+const REHEARSAL = fileURLToPath(new URL('../rehearsal.yaml', import.meta.url));
+
+/** Begins a rehearsal in the gateway's folder of sessions and waits until it is listed. */
+async function rehearse(binary, gateway) {
+  const before = new Set(
+    (await gateway.api('/api/sessions?limit=500')).sessions.map((it) => it.session),
+  );
+  const run = spawn(binary, ['run', '--rehearsal', REHEARSAL, '--state', gateway.state], {
+    cwd: gateway.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [run.stdout, run.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (said += text));
+  }
+  run.ended = new Promise((done) => run.once('exit', done));
+  for (let tries = 0; tries < 400; tries += 1) {
+    const { sessions } = await gateway.api('/api/sessions?limit=500');
+    const found = sessions.find((it) => it.kind === 'run' && !before.has(it.session));
+    if (found !== undefined && found.turns > 0) return { run, id: found.session };
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`the rehearsal does not begin: ${said}`);
+}
+
+test('runs: a rehearsal is told live and obeys every control', async ({
+  open,
+  binary,
+  gateway,
+}) => {
+  const { run, id } = await rehearse(binary, gateway);
+  try {
+    const page = await open(`#/s/${id}`);
+    await page.waitForText('h1', '<b>quickly</b>');
+    await page.waitForText('.turn .words', 'Step 3 of attempt 1.');
+    const controls = await page.run(() =>
+      [...document.querySelectorAll('.helm button')].map((it) => it.textContent),
+    );
+    assert.ok(controls.includes('Start over') && controls.includes('Stop'), `${controls}`);
+
+    await page.type('.note-form textarea', 'Mind the apples.');
+    await page.click('.note-form button', 'Send note');
+    await page.waitForText('.turns', 'Mind the apples.');
+
+    await page.click('.helm button', 'Re-evaluate');
+    await page.waitForText('.decision header', 're-evaluate');
+
+    await page.click('.helm button', 'Pause');
+    await page.click('.helm button', 'Resume');
+    const turn = await page.run(() => Number(document.querySelector('.turn').dataset.turn));
+    await page.until(
+      (known) => Number(document.querySelector('.turn').dataset.turn) > known + 1,
+      turn,
+    );
+
+    await page.click('.helm button', 'Start over');
+    await page.click('.confirm button', 'Yes');
+    await page.waitForText('.turn .words', 'of attempt 2.');
+    await page.click('[role=tab]', 'Attempts');
+    await page.waitForText('.attempt h2', 'Attempt 1');
+    await page.waitForText('.attempt dd', 'kept/attempt-1');
+
+    await page.click('.helm button', 'Stop');
+    await page.click('.confirm button', 'Yes');
+    await run.ended;
+    await page.waitForText('.title', 'stopped');
+  } finally {
+    run.kill('SIGTERM');
+    await run.ended;
+  }
+});
