@@ -1,4 +1,4 @@
-// How fast it is, with the numbers that are promised.
+// How fast it is; with `speed` on the command line, held to the numbers that are promised.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,6 +21,7 @@ const ENTRIES = 20_000;
 test('speed: the page weighs at most 200 KB compressed and is painted within a second', async ({
   open,
   gateway,
+  isTimed,
 }) => {
   const page = await open();
   await page.until(() => document.querySelector('.grid, .blank') !== null);
@@ -38,7 +39,7 @@ test('speed: the page weighs at most 200 KB compressed and is painted within a s
   );
   console.log(`        ${bytes} bytes compressed, first paint after ${Math.round(paint)} ms`);
   assert.ok(bytes <= MAX_PAGE_BYTES, `${bytes} bytes`);
-  assert.ok(paint < MAX_PAINT_MS, `${paint} ms`);
+  if (isTimed) assert.ok(paint < MAX_PAINT_MS, `${paint} ms`);
 });
 
 /** Sessions of one turn each, some at a time. */
@@ -56,7 +57,12 @@ async function crowd(gateway, number) {
   await Promise.all(Array.from({ length: 16 }, one));
 }
 
-test('speed: 5,000 sessions scroll at 50 frames a second', async ({ binary, chromium, model }) => {
+test('speed: 5,000 sessions scroll at 50 frames a second', async ({
+  binary,
+  chromium,
+  model,
+  isTimed,
+}) => {
   const gateway = await new Gateway(binary, model.url).start();
   const page = await chromium.page();
   try {
@@ -85,7 +91,7 @@ test('speed: 5,000 sessions scroll at 50 frames a second', async ({ binary, chro
     console.log(
       `        ${told.frames.toFixed(1)} frames/s, longest ${told.longest.toFixed(0)} ms`,
     );
-    assert.ok(told.frames >= MIN_FRAMES, `${told.frames} frames a second`);
+    if (isTimed) assert.ok(told.frames >= MIN_FRAMES, `${told.frames} frames a second`);
     assert.ok(told.rows < 100, `${told.rows} rows are there`);
     assert.equal(told.blank, false, 'rows are missing while scrolling');
   } finally {
@@ -132,6 +138,7 @@ test('speed: the feed carries 2,000 events a second to the page', async ({
   binary,
   chromium,
   model,
+  isTimed,
 }) => {
   const gateway = new Gateway(binary, model.url);
   const file = join(gateway.folder, 'long.jsonl');
@@ -158,7 +165,7 @@ test('speed: the feed carries 2,000 events a second to the page', async ({
     assert.equal(told.last, ENTRIES);
     const rate = Math.round((told.count * 1_000) / told.ms);
     console.log(`        ${rate} events/s from the journal to the page`);
-    assert.ok(rate >= MIN_EVENTS, `${rate} events a second`);
+    if (isTimed) assert.ok(rate >= MIN_EVENTS, `${rate} events a second`);
   } finally {
     await page.close();
     await gateway.close();
