@@ -108,7 +108,11 @@ fn every_kind_of_entry_follows_the_schema() {
         json!({"session": "x", "seq": place + 1, "at_ms": 0, "entry": entry}).to_string()
     };
     let lines: Vec<String> = entries.lines().enumerate().map(wrap).collect();
-    assert_eq!(follow_the_schema(&lines.join("\n")).len(), lines.len());
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/run.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    let named = &schema["properties"]["entry"]["properties"]["entry"]["enum"];
+    let named: BTreeSet<String> = serde_json::from_value(named.clone()).unwrap();
+    assert_eq!(follow_the_schema(&lines.join("\n")), named);
 }
 
 /// A run of the small rehearsal that has printed a line with this text.
