@@ -19,6 +19,14 @@ pub(super) enum Outcome<T> {
     Left,
 }
 
+/// What a person asked for that does not wait for the next step.
+enum Urgent {
+    /// The stop: its entry.
+    Stop(Entry),
+    /// The session is to be left as it is.
+    Leave,
+}
+
 impl Driver {
     /// Does `work`, and gives it up when a person asks for the stop, when the engine's deadline is
     /// due, or when the session is to be left. Keeps the session meanwhile.
@@ -36,16 +44,9 @@ impl Driver {
             tokio::select! {
                 biased;
                 command = self.parts.commands.recv(), if !self.parts.commands.is_closed() => {
-                    match command {
-                        Some(Command::Stop { who }) => {
-                            return Ok(Outcome::Interrupted(Entry::StopRequested { who }));
-                        }
-                        Some(Command::Say { text }) => self.notes.push(text),
-                        Some(Command::Control { who, control }) => self.wish(who, control),
-                        Some(Command::Mark { who, seq, mark, note }) => {
-                            self.wishes.push(Entry::Marked { who, seq, mark, note });
-                        }
-                        Some(Command::Leave) => return Ok(Outcome::Left),
+                    match command.and_then(|command| self.take_in(command)) {
+                        Some(Urgent::Stop(entry)) => return Ok(Outcome::Interrupted(entry)),
+                        Some(Urgent::Leave) => return Ok(Outcome::Left),
                         None => {}
                     }
                 }
@@ -100,26 +101,38 @@ impl Driver {
     pub(super) async fn listen(&mut self) -> Result<(), DriveError> {
         self.tell_wishes().await?;
         while let Ok(command) = self.parts.commands.try_recv() {
-            match command {
-                Command::Stop { who } => self.write(vec![Entry::StopRequested { who }]).await?,
-                Command::Say { text } => self.notes.push(text),
-                Command::Control { who, control } => self.wish(who, control),
-                Command::Mark { who, seq, mark, note } => {
-                    self.wishes.push(Entry::Marked { who, seq, mark, note });
-                }
-                Command::Leave => return Err(DriveError::Left),
-            }
-            self.tell_wishes().await?;
+            self.obey(command).await?;
         }
         Ok(())
     }
 
-    /// A person wants something: it is written down and done between two steps.
-    fn wish(&mut self, who: String, control: Control) {
-        if let Control::Note { text } = &control {
-            self.notes.push(text.clone());
+    /// Keeps what a person wants until it can be written down and done between two steps, and gives
+    /// what cannot wait for that.
+    fn take_in(&mut self, command: Command) -> Option<Urgent> {
+        match command {
+            Command::Stop { who } => return Some(Urgent::Stop(Entry::StopRequested { who })),
+            Command::Leave => return Some(Urgent::Leave),
+            Command::Say { text } => self.notes.push(text),
+            Command::Control { who, control } => {
+                if let Control::Note { text } = &control {
+                    self.notes.push(text.clone());
+                }
+                self.wishes.push(Entry::Controlled { who, control });
+            }
+            Command::Mark { who, seq, mark, note } => {
+                self.wishes.push(Entry::Marked { who, seq, mark, note });
+            }
         }
-        self.wishes.push(Entry::Controlled { who, control });
+        None
+    }
+
+    /// Does between two steps what a person wants.
+    async fn obey(&mut self, command: Command) -> Result<(), DriveError> {
+        match self.take_in(command) {
+            Some(Urgent::Stop(entry)) => self.write(vec![entry]).await,
+            Some(Urgent::Leave) => Err(DriveError::Left),
+            None => self.tell_wishes().await,
+        }
     }
 
     async fn tell_wishes(&mut self) -> Result<(), DriveError> {
@@ -139,20 +152,12 @@ impl Driver {
                 }
                 () = self.parts.clock.until(renewal) => continue,
             };
-            match command {
-                Some(Command::Stop { who }) => {
-                    return self.write(vec![Entry::StopRequested { who }]).await;
-                }
-                // It is heard when the session goes on.
-                Some(Command::Say { text }) => self.notes.push(text),
-                Some(Command::Control { who, control }) => self.wish(who, control),
-                Some(Command::Mark { who, seq, mark, note }) => {
-                    self.wishes.push(Entry::Marked { who, seq, mark, note });
-                }
+            return match command {
+                // What is said is heard when the session goes on.
+                Some(command) => self.obey(command).await,
                 // Nobody can resume it any more: it is left as it is.
-                Some(Command::Leave) | None => return Err(DriveError::Left),
-            }
-            return self.tell_wishes().await;
+                None => Err(DriveError::Left),
+            };
         }
     }
 }
