@@ -111,6 +111,12 @@ impl Api {
         self.with.journal.fault()
     }
 
+    /// How many clients follow events, at most [`MAX_FOLLOWERS`].
+    #[must_use]
+    pub fn followers(&self) -> usize {
+        MAX_FOLLOWERS.saturating_sub(self.followers.available_permits())
+    }
+
     /// Sends those away who follow events.
     pub fn close(&self) {
         self.over.send_replace(true);
@@ -302,7 +308,7 @@ impl Api {
 
 /// Why nobody can be told what a person wants.
 fn not_governing() -> Refused {
-    let why = "calls pass through unread here: there are no sessions to steer";
+    let why = "no gateway governs here: its sessions are steered where it runs";
     Refused::new(StatusCode::CONFLICT, "not_governing", why)
 }
 
