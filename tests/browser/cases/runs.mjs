@@ -3,31 +3,36 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { test } from '../check.mjs';
+import { eventually, test } from '../check.mjs';
 
 const REHEARSAL = fileURLToPath(new URL('../rehearsal.yaml', import.meta.url));
+
+function begin(binary, gateway, more = []) {
+  const run = spawn(binary, ['run', '--rehearsal', REHEARSAL, '--state', gateway.state, ...more], {
+    cwd: gateway.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  run.said = '';
+  for (const stream of [run.stdout, run.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (run.said += text));
+  }
+  run.ended = new Promise((done) => run.once('exit', done));
+  return run;
+}
 
 /** Begins a rehearsal in the gateway's folder of sessions and waits until it is listed. */
 async function rehearse(binary, gateway) {
   const before = new Set(
     (await gateway.api('/api/sessions?limit=500')).sessions.map((it) => it.session),
   );
-  const run = spawn(binary, ['run', '--rehearsal', REHEARSAL, '--state', gateway.state], {
-    cwd: gateway.folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [run.stdout, run.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => (said += text));
-  }
-  run.ended = new Promise((done) => run.once('exit', done));
+  const run = begin(binary, gateway);
   for (let tries = 0; tries < 400; tries += 1) {
     const { sessions } = await gateway.api('/api/sessions?limit=500');
     const found = sessions.find((it) => it.kind === 'run' && !before.has(it.session));
     if (found !== undefined && found.turns > 0) return { run, id: found.session };
     await new Promise((done) => setTimeout(done, 50));
   }
-  throw new Error(`the rehearsal does not begin: ${said}`);
+  throw new Error(`the rehearsal does not begin: ${run.said}`);
 }
 
 test('runs: a rehearsal is told live and obeys every control', async ({
@@ -66,11 +71,34 @@ test('runs: a rehearsal is told live and obeys every control', async ({
     await page.click('[role=tab]', 'Attempts');
     await page.waitForText('.attempt h2', 'Attempt 1');
     await page.waitForText('.attempt dd', 'kept/attempt-1');
+    await page.waitForText('.diff .added', '+step');
 
     await page.click('.helm button', 'Stop');
     await page.click('.confirm button', 'Yes');
     await run.ended;
     await page.waitForText('.title', 'stopped');
+  } finally {
+    run.kill('SIGTERM');
+    await run.ended;
+  }
+});
+
+test('runs: one that listens shows itself, and how it ended', async ({ open, binary, gateway }) => {
+  const run = begin(binary, gateway, ['--listen', '127.0.0.1:0']);
+  try {
+    const address = await eventually(
+      () => /the dashboard is at (http:\S+)/.exec(run.said),
+      (found) => found?.[1] ?? assert.fail(`no dashboard: ${run.said}`),
+    );
+    const page = await open('', { gateway: { page: address } });
+    await page.waitForText('.turn .words', 'Step 2 of attempt 1.');
+    await page.click('.helm button', 'Stop');
+    await page.click('.confirm button', 'Yes');
+    await page.waitForText('.title', 'stopped');
+    await run.ended;
+    await page.waitForText('[role=alert]', 'The line to Steersman is gone');
+    await page.waitForText('.title', 'stopped');
+    page.problems.length = 0;
   } finally {
     run.kill('SIGTERM');
     await run.ended;
