@@ -214,10 +214,11 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     assert_eq!(whole["controls"], json!([]));
     let tail = gateway.get(&format!("/api/sessions/{id}/timeline?after_turn=7&limit=1"));
     assert_eq!((&tail["turns"][0]["number"], &tail["next"]), (&json!(8), &json!(8)));
-    // Attempt 1 was given up before that: whoever asks has its diff.
-    assert_eq!(tail["whole"]["attempts"][0]["diff"], Value::Null);
-    let since = gateway.get(&format!("/api/sessions/{id}/timeline?after_turn=4"));
-    assert_eq!(since["whole"]["attempts"][0]["diff"], diff);
+    // Whoever asks for turns after the end of an attempt has its diff.
+    for (after, expected) in [(4, json!(diff)), (8, Value::Null)] {
+        let since = gateway.get(&format!("/api/sessions/{id}/timeline?after_turn={after}"));
+        assert_eq!(since["whole"]["attempts"][0]["diff"], expected, "after {after}");
+    }
 
     let mark = json!({"seq": nudge["seq"], "mark": "helpful", "note": "It was stuck."});
     let marks = format!("/api/sessions/{id}/marks");
