@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually, test } from '../check.mjs';
+import { startModel } from '../model.mjs';
 
 const REHEARSAL = fileURLToPath(new URL('../rehearsal.yaml', import.meta.url));
 
-function begin(binary, gateway, more = []) {
-  const run = spawn(binary, ['run', '--rehearsal', REHEARSAL, '--state', gateway.state, ...more], {
-    cwd: gateway.folder,
+function begin(binary, gateway, more = [], what = ['--rehearsal', REHEARSAL], folder = null) {
+  const run = spawn(binary, ['run', ...what, '--state', gateway.state, ...more], {
+    cwd: folder ?? gateway.folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   run.said = '';
@@ -103,4 +106,69 @@ test('runs: one that listens shows itself, and how it ended', async ({ open, bin
     run.kill('SIGTERM');
     await run.ended;
   }
+});
+
+/** Two agents of one project, who write to each other. */
+const TEAM = [
+  {
+    text: 'I say how far I am.',
+    calls: [
+      {
+        name: 'report_progress',
+        arguments: {
+          status: 'continue',
+          reason: 'the first of three steps is done',
+          progress: { current_step: 1, total_steps: 3, completion_percentage: 33 },
+        },
+      },
+    ],
+  },
+  {
+    text: 'I ask for a second pair of eyes.',
+    calls: [
+      {
+        name: 'send_mail',
+        arguments: { to: 'reviewer', subject: 'The <i>sign</i>', text: 'Is -1 handled?' },
+      },
+    ],
+  },
+  {
+    text: 'It is yours.',
+    calls: [{ name: 'hand_over', arguments: { to: 'reviewer', note: 'Look.' } }],
+  },
+  { text: 'I read my mail.', calls: [{ name: 'read_mail', arguments: {} }] },
+  { text: 'I answer.', calls: [{ name: 'reply_mail', arguments: { id: 1, text: 'It is.' } }] },
+  { text: 'Done.', calls: [{ name: 'finish', arguments: { summary: 'The sign is handled.' } }] },
+];
+
+test('runs: what agents claim, write and hand over', async ({ open, binary, gateway }) => {
+  const model = await startModel(TEAM);
+  const folder = join(gateway.folder, 'team');
+  mkdirSync(folder);
+  const agent = (more) =>
+    `{model: {provider: openai, name: m-1, base_url: "${model.url}/v1"}, ` +
+    `features: {mailbox_protocol: true}, check: none${more}}`;
+  writeFileSync(
+    join(folder, 'agents.yaml'),
+    `agents:\n  coder: ${agent(', may_hand_over_to: [reviewer]')}\n  reviewer: ${agent('')}\n`,
+  );
+  const what = ['--agent', 'coder', '--no-stream', 'Handle signs.'];
+  const run = begin(binary, gateway, [], what, folder);
+  await run.ended;
+  await model.close();
+  const { sessions } = await gateway.api('/api/sessions?text=Handle%20signs');
+  const [session] = sessions;
+  assert.equal(sessions.length, 1, run.said);
+  const page = await open(`#/s/${session.session}/mail`);
+  await page.waitForText('.letter h2', 'The <i>sign</i>');
+  const letters = await page.run(() =>
+    [...document.querySelectorAll('.letter')].map((it) => it.textContent),
+  );
+  assert.equal(letters.length, 2);
+  assert.match(letters[0], /from coder to reviewer, .*, read/);
+  assert.match(letters[1], /from reviewer to coder, .*, in reply to #1, not read yet/);
+  await page.waitForText('.title', 'claimed');
+  await page.click('[role=tab]', 'Timeline');
+  await page.waitForText('.turn', 'step 1/3');
+  await page.waitForText('.turn', 'coder to reviewer: Look.');
 });
