@@ -184,7 +184,8 @@ fn the_page_is_served_and_locked_in() {
 
 #[test]
 fn a_run_is_told_turn_by_turn_and_summed_up() {
-    let gateway = Gateway::start(&played("dashboard-told"));
+    let folder = played("dashboard-told");
+    let gateway = Gateway::start(&folder);
     let list = gateway.get("/api/sessions");
     let line = &list["sessions"][0];
     assert_eq!((&line["kind"], &line["driven"]), (&json!("run"), &json!(false)), "{line}");
@@ -231,6 +232,8 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     let nudge = turns.iter().find_map(|turn| turn["decisions"].get(0)).unwrap();
     assert_eq!((&nudge["mark"], &nudge["mark_note"]), (&json!("helpful"), &json!("It was stuck.")));
 
+    tune_hears_of(&folder, id);
+
     let sum = gateway.get("/api/analytics");
     assert_eq!(sum["kinds"], json!({"run": 1}));
     assert_eq!(sum["endings"], json!({"complete": 1}));
@@ -244,6 +247,26 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     let control = format!("/api/sessions/{id}/control");
     let (status, problem) = gateway.post(&control, &json!({"control": "pause"}));
     assert_eq!((status, &problem["error"]["code"]), (409, &json!("not_driven")));
+}
+
+/// What a person marked in the page is what `tune` learns from.
+fn tune_hears_of(folder: &Path, id: &str) {
+    let marks = run_in(folder, "sessions", &["marks", "--state", "state", "--out", "m.jsonl"]);
+    assert_eq!(marks.code, Some(0), "{}", marks.err);
+    assert!(marks.err.contains("1 intervention, 1 marked by people"), "{}", marks.err);
+    let written = fs::read_to_string(folder.join("m.jsonl")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    let expected = json!({
+        "run": id, "turn": 5, "model": "rehearsal", "reason": "contradicted_claim",
+        "template": "contradicted_claim", "variant": 0, "mark": "helpful", "recovered": false
+    });
+    assert_eq!(written, expected);
+    let again = run_in(folder, "sessions", &["marks", "--state", "state", "--out", "m.jsonl"]);
+    assert!(again.code == Some(1) && again.err.contains("m.jsonl: "), "{}", again.err);
+    let tuned = run_in(folder, "tune", &["--journal", "m.jsonl", "--dry-run"]);
+    assert_eq!(tuned.code, Some(0), "{}", tuned.err);
+    let said = format!("{}{}", tuned.out, tuned.err);
+    assert!(said.contains("contradicted_claim with rehearsal: its texts helped 0 of 1"), "{said}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ use types::is_gateway;
 pub use access::Access;
 pub use analytics::{
     After, Analytics, Bucket, Count, Fact, Followed, Group, Judged, LimitHits, Spread, StartOvers,
+    facts,
 };
 pub use document::{document, document_text};
 pub use mark::{Marked, NewMark};
