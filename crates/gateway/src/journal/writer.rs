@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use steersman_store::{Append, Head, Kept, NewEntry, SessionId, Store, StoreError};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use super::pending::{Losses, Pending};
 use super::{Health, QUEUE, Told, head};
@@ -21,6 +21,9 @@ const GROUP: usize = 512;
 /// How long entries are gathered before they are written. Each writing waits for the disk, which
 /// costs more than all else that is done with a request; a turn has five entries.
 const GATHER: Duration = Duration::from_millis(50);
+/// How often it is looked meanwhile whether they fill a group. Being woken by each entry instead
+/// would cost more than writing it.
+const LOOK: Duration = Duration::from_millis(10);
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);
 /// Most sessions whose last entry and head are remembered; of others the store is asked.
@@ -49,14 +52,13 @@ struct Known {
 /// Entries of one session.
 struct Group {
     id: SessionId,
-    entries: Vec<NewEntry>,
+    /// With the time of each.
+    entries: Vec<(u64, Entry)>,
     /// How many of them were told to the journal: all, or none if they tell of losses.
     told: u64,
     /// How many lost entries they tell of.
     lost_before: u64,
     known: Option<Known>,
-    /// Entries, to be folded into the head once it is known.
-    folds: Vec<Entry>,
 }
 
 pub(super) struct Writer {
@@ -126,9 +128,8 @@ impl Writer {
                 groups.len() - 1
             });
             if let Some(group) = groups.get_mut(place) {
-                group.entries.push(stored(at_ms, &entry));
+                group.entries.push((at_ms, entry));
                 group.told += 1;
-                group.folds.push(entry);
             }
         }
         self.append_all(groups).await;
@@ -136,7 +137,7 @@ impl Writer {
 
     fn group(&self, id: SessionId) -> Group {
         let known = self.known.get(&id).cloned();
-        Group { id, entries: Vec::new(), told: 0, lost_before: 0, known, folds: Vec::new() }
+        Group { id, entries: Vec::new(), told: 0, lost_before: 0, known }
     }
 
     async fn append_all(&mut self, groups: Vec<Group>) {
@@ -168,7 +169,7 @@ impl Writer {
         let mut groups = Vec::new();
         for id in self.with.losses.sessions(MAX_TOLD) {
             let lost_before = self.with.losses.take(&id);
-            let entries = vec![stored(at_ms, &Entry::Lost { entries: lost_before })];
+            let entries = vec![(at_ms, Entry::Lost { entries: lost_before })];
             groups.push(Group { entries, lost_before, ..self.group(id) });
         }
         self.append_all(groups).await;
@@ -220,12 +221,13 @@ impl Writer {
 /// Waits for more entries, for a moment at most and for no more than are written in one go.
 async fn gather(told: &mut mpsc::Receiver<Told>, batch: &mut Vec<Told>) {
     let due = Instant::now() + GATHER;
-    while batch.len() < GROUP {
-        let left = GROUP - batch.len();
-        match timeout_at(due, told.recv_many(batch, left)).await {
-            Ok(1..) => {}
-            Ok(0) | Err(_) => return,
-        }
+    while batch.len() + told.len() < GROUP && Instant::now() < due {
+        sleep(LOOK).await;
+    }
+    while batch.len() < GROUP
+        && let Ok(entry) = told.try_recv()
+    {
+        batch.push(entry);
     }
 }
 
@@ -272,10 +274,11 @@ async fn try_append(store: &dyn Store, group: &mut Group) -> Result<Known, Store
         Some(known) => known,
         None => look_up(store, group).await?,
     };
-    for entry in &group.folds {
+    for (_, entry) in &group.entries {
         head::fold(&mut known.head, entry);
     }
-    let append = Append::new(known.seq, group.entries.clone()).with_head(known.head.clone());
+    let entries = group.entries.iter().map(|(at_ms, entry)| stored(*at_ms, entry)).collect();
+    let append = Append::new(known.seq, entries).with_head(known.head.clone());
     known.seq = store.append(&group.id, append).await?;
     Ok(known)
 }
@@ -285,7 +288,7 @@ async fn look_up(store: &dyn Store, group: &Group) -> Result<Known, StoreError> 
     if let Some(summary) = store.session(&group.id).await? {
         return Ok(Known { seq: summary.last_seq, head: summary.head });
     }
-    let at_ms = group.entries.first().map_or(0, |entry| entry.at_ms);
+    let at_ms = group.entries.first().map_or(0, |(at_ms, _)| *at_ms);
     let head = Head { state: head::STATE_OPEN.to_owned(), ..Head::default() };
     store.create(&group.id, head.clone(), at_ms).await?;
     Ok(Known { seq: 0, head })
