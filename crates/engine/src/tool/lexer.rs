@@ -24,6 +24,18 @@ pub(super) fn parts(script: &str) -> impl Iterator<Item = Part<'_>> {
         .take(PARTS_LIMIT)
 }
 
+/// Bytes that mean nothing wherever they stand in a command line.
+static PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let marked = b"\\'\"`()#<&|;\n";
+    let mut at = 0;
+    while at < marked.len() {
+        plain[marked[at] as usize] = false;
+        at += 1;
+    }
+    plain
+};
+
 struct Parts<'a> {
     script: &'a str,
     at: usize,
@@ -48,6 +60,10 @@ impl<'a> Iterator for Parts<'a> {
         self.piped = false;
         while at < bytes.len() {
             let byte = bytes[at];
+            if PLAIN[usize::from(byte)] {
+                at += 1;
+                continue;
+            }
             let next = bytes.get(at + 1).copied().unwrap_or(0);
             match byte {
                 b'\\' if quote != b'\'' => at += 1,
