@@ -3,6 +3,8 @@
 //! No shell is rebuilt here. Quotes, escapes, substitutions, comments and here-documents are
 //! respected as far as it takes not to find a `;` or `>` where there is none.
 
+use memchr::{memchr, memmem, memrchr};
+
 /// How many simple commands of one command line are looked at.
 const PARTS_LIMIT: usize = 64;
 
@@ -154,12 +156,17 @@ impl<'a> Parts<'a> {
             return None;
         }
         let body = self.script.get(line_end + 1..)?;
-        let mut at = 0;
-        for line in body.split_inclusive('\n') {
-            if line.trim_ascii() == delimiter {
-                return Some((&body[..at], line_end + 1 + at + line.len()));
+        // Few lines hold the delimiter: only those are looked at.
+        let finder = memmem::Finder::new(delimiter);
+        let mut start = 0;
+        while let Some(found) = finder.find(&body.as_bytes()[start..]) {
+            let at = start + found;
+            start += memrchr(b'\n', &body.as_bytes()[start..at]).map_or(0, |before| before + 1);
+            let end = memchr(b'\n', &body.as_bytes()[at..]).map_or(body.len(), |len| at + len + 1);
+            if body[start..end].trim_ascii() == delimiter {
+                return Some((&body[..start], line_end + 1 + end));
             }
-            at += line.len();
+            start = end;
         }
         // The end is missing or cut off: all the rest is its body.
         Some((body, self.script.len()))
