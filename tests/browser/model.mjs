@@ -1,17 +1,22 @@
 // A model server that says what the question's header `x-say` wants, in the format of Chat
-// Completions. It is the rehearsed part of every session of these tests.
+// Completions. It is the rehearsed part of every session of these tests. Who sends no such header
+// is told what comes next in a script, if there is one.
 
 import { createServer } from 'node:http';
 
-export async function startModel() {
+export async function startModel(script = []) {
   const asked = [];
+  const left = [...script];
   const server = createServer((request, response) => {
     const parts = [];
     request.on('data', (part) => parts.push(part));
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}');
       asked.push(body);
-      const say = JSON.parse(Buffer.from(request.headers['x-say'] ?? 'e30=', 'base64').toString());
+      const wanted = request.headers['x-say'];
+      const say = wanted
+        ? JSON.parse(Buffer.from(wanted, 'base64').toString())
+        : (left.shift() ?? {});
       if (say.status) {
         response.writeHead(say.status, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ error: { message: say.text ?? 'out of order' } }));

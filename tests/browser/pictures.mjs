@@ -2,13 +2,18 @@
 //
 // usage: node pictures.mjs STEERSMAN FOLDER [LOOK...]   looks: light, dark, narrow; default: light
 
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Agent, call, loop, mend } from './agent.mjs';
 import { Chromium } from './chromium.mjs';
 import { Gateway } from './gateway.mjs';
 import { startModel } from './model.mjs';
 
 const [binary, folder, ...given] = process.argv.slice(2);
+const TRACE = fileURLToPath(
+  new URL('../../testdata/sessions/codex/same-failing-command.jsonl', import.meta.url),
+);
 const WIDE = { width: 1160, height: 700 };
 const LOOKS = {
   light: WIDE,
@@ -77,7 +82,26 @@ async function story(agent) {
   await explore(agent, 4);
 }
 
-async function draw(page, gateway, session, look) {
+/** The built-in rehearsal: it gets stuck, starts over and mends what it broke. */
+async function rehearse(gateway) {
+  const run = spawn(binary, ['run', '--plain', '--state', gateway.state], {
+    cwd: gateway.folder,
+    stdio: 'ignore',
+  });
+  await new Promise((done) => run.once('exit', done));
+  const { sessions } = await gateway.api('/api/sessions?limit=500');
+  return sessions.find((it) => it.kind === 'run').session;
+}
+
+async function drop(page, path) {
+  const { root } = await page.send('DOM.getDocument');
+  const selector = 'input[type=file]';
+  const { nodeId } = await page.send('DOM.querySelector', { nodeId: root.nodeId, selector });
+  await page.send('DOM.setFileInputFiles', { nodeId, files: [path] });
+  await page.waitForText('.turn h2', 'Turn 1');
+}
+
+async function draw(page, gateway, { session, run }, look) {
   const name = (view) => join(folder, `dashboard-${view}${look === 'light' ? '' : `-${look}`}.png`);
   const views = {
     fleet: '#/',
@@ -88,6 +112,9 @@ async function draw(page, gateway, session, look) {
     tests: `#/s/${session}/tests`,
     journal: `#/s/${session}/journal`,
     analytics: '#/analytics',
+    run: `#/s/${run}`,
+    attempts: `#/s/${run}/attempts`,
+    'run-tests': `#/s/${run}/tests`,
     replay: '#/replay',
   };
   for (const [view, hash] of Object.entries(views)) {
@@ -96,6 +123,8 @@ async function draw(page, gateway, session, look) {
     await page.resize(width, view === 'fleet' ? Math.min(height, 560) : height);
     await page.open(`${gateway.page}${hash}`);
     await page.until(() => document.querySelector('[data-status="live"]') !== null);
+    if (view === 'replay') await drop(page, TRACE);
+    if (view === 'attempts') await page.click('.diff summary');
     await page.run(() => new Promise((done) => setTimeout(done, 500)));
     await page.screenshot(name(view));
   }
@@ -106,10 +135,11 @@ const prices = 'prices:\n  - {model: "*", input: 3, output: 15}\n';
 const gateway = await new Gateway(binary, model.url, prices).start();
 const chromium = await Chromium.start();
 try {
+  const run = await rehearse(gateway);
   const session = await fleet(gateway);
   for (const look of looks) {
     const page = await chromium.page(LOOKS[look]);
-    await draw(page, gateway, session, look);
+    await draw(page, gateway, { session, run }, look);
     await page.close();
   }
 } finally {

@@ -310,7 +310,7 @@ export interface components {
             deletions: number;
             /**
              * @description Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16
-             *     attempts, and where turns after others are asked for.
+             *     attempts, and where only turns are asked for that came after it.
              */
             diff: string | null;
             /**

@@ -11,7 +11,7 @@ import {
   thresholdEffect,
   withMark,
 } from '../src/state/timeline';
-import type { Decided, Turn } from '../src/client';
+import type { Decided, Timeline, Turn } from '../src/client';
 import { timeline, turn } from './rows';
 
 const numbers = (of: { turns: readonly Turn[] }): number[] => of.turns.map((it) => it.number);
@@ -33,6 +33,30 @@ test('a turn that is told again is told anew', () => {
   const merged = mergeTimeline(timeline([1, 2]), fresh);
   assert.equal(merged.turns[1]?.text, 'more');
   assert.equal(merged.seq, 12);
+});
+
+test('what an attempt changed is told once', () => {
+  const attempt = (number: number, diff: string | null): Timeline['whole']['attempts'][number] => ({
+    number,
+    seq: null,
+    turns: 3,
+    reason: 'stuck',
+    tried: '',
+    next: '',
+    failed: null,
+    passed: null,
+    files: [],
+    insertions: 1,
+    deletions: 0,
+    kept: '',
+    diff,
+  });
+  const known = timeline([1, 2]);
+  known.whole.attempts = [attempt(1, '+one'), attempt(2, null)];
+  const fresh = timeline([3], { seq: 12 });
+  fresh.whole.attempts = [attempt(1, null), attempt(2, '+two'), attempt(3, null)];
+  const merged = mergeTimeline(known, fresh).whole.attempts.map((it) => it.diff);
+  assert.deepEqual(merged, ['+one', '+two', null]);
 });
 
 test('what is older, or of another session, changes nothing or all', () => {

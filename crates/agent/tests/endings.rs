@@ -12,6 +12,7 @@ mod stage;
 use stage::{Stage, play};
 use steersman_agent::{CallState, Command, Ending, Entry, Session};
 use steersman_config::control::{Control, Limits};
+use steersman_engine::Action;
 use steersman_wire::Role;
 
 /// Plays a script over a folder; the run must end so and tell this story.
@@ -343,6 +344,32 @@ attempts:
     let kinds: Vec<&str> = seen.iter().map(Entry::kind).collect();
     let kinds = kinds.join(" ");
     assert!(kinds.contains("checkpointed controlled controlled spoke call_started"), "{kinds}");
+}
+
+#[test]
+fn a_run_that_is_left_alone_says_so_of_each_decision() {
+    let script = format!(
+        "task: Say hello.\nattempts:\n  - replies:\n{}",
+        "      - calls: [{name: list}]\n".repeat(12)
+    );
+    let mut stage = Stage::new(&script, &[]);
+    stage.policy.limits.max_turns = Some(8);
+    let ended = play(async {
+        let (mut driver, sender) = stage.begin().await;
+        driver.hear("Say hello.".to_owned()).await.unwrap();
+        sender.send(wish(Control::Continuation { on: false })).await.unwrap();
+        driver.run().await.unwrap().unwrap()
+    });
+    assert_eq!(ended.ending, Ending::Claimed);
+    let seen = stage.seen.0.lock().unwrap();
+    let decided = seen.iter().filter_map(|entry| match entry {
+        Entry::Decided { decision } => Some((decision.action, decision.shadow)),
+        _ => None,
+    });
+    let decided: Vec<(Action, bool)> = decided.collect();
+    assert!(decided.iter().all(|(_, shadow)| *shadow), "{decided:?}");
+    assert!(decided.iter().any(|(action, _)| *action != Action::Continue), "{decided:?}");
+    assert!(!seen.iter().any(|entry| matches!(entry, Entry::Said { .. })));
 }
 
 #[test]

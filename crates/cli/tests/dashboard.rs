@@ -11,16 +11,22 @@ mod command;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 
 use command::{command, rehearsal, run_in, scratch};
 use serde_json::{Value, json};
 
+/// A page and its API at an address.
+struct Site {
+    address: String,
+}
+
 /// A gateway as a process; it is killed if its test fails.
 struct Gateway {
     child: Child,
-    address: String,
+    site: Site,
 }
 
 impl Gateway {
@@ -36,9 +42,19 @@ impl Gateway {
         out.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://");
         let address = address.unwrap_or_else(|| panic!("{line:?}")).to_owned();
-        Self { child, address }
+        Self { child, site: Site { address } }
     }
+}
 
+impl Deref for Gateway {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl Site {
     /// Status, head and body of an answer.
     fn ask(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> (u16, String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -83,17 +99,43 @@ struct Run {
     child: Child,
     out: BufReader<ChildStdout>,
     id: String,
+    /// Where it shows itself, if it does.
+    site: Option<(Site, BufReader<ChildStderr>)>,
 }
 
 impl Run {
     fn start(folder: &Path, reply_ms: u32) -> Self {
+        Self::start_with(folder, reply_ms, &[])
+    }
+
+    /// A run that shows itself.
+    fn listening(folder: &Path, reply_ms: u32) -> Self {
+        let mut run = Self::start_with(folder, reply_ms, &["--listen", "127.0.0.1:0"]);
+        let mut err = BufReader::new(run.child.stderr.take().unwrap());
+        let begins = "the dashboard is at http://";
+        let mut line = String::new();
+        while !line.starts_with(begins) {
+            line.clear();
+            assert!(err.read_line(&mut line).unwrap() > 0, "no dashboard");
+        }
+        let (address, path) = line[begins.len()..].trim().split_once('/').unwrap();
+        assert_eq!(path, format!("dashboard/#/s/{}", run.id));
+        run.site = Some((Site { address: address.to_owned() }, err));
+        run
+    }
+
+    fn start_with(folder: &Path, reply_ms: u32, more: &[&str]) -> Self {
         let script = fs::read_to_string(rehearsal("sorted-words")).unwrap();
         let slow = script.replace("reply_ms: 10", &format!("reply_ms: {reply_ms}"));
         fs::write(folder.join("slow.yaml"), slow).unwrap();
         let args = ["--rehearsal", "slow.yaml", "--state", "state", "--json"];
-        let mut child = command(folder, "run", &args).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = command(folder, "run", &[&args[..], more].concat());
+        if !more.is_empty() {
+            command.stderr(Stdio::piped());
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        let mut run = Self { child, out, id: String::new() };
+        let mut run = Self { child, out, id: String::new(), site: None };
         let first = run.until("call_started");
         run.id = first["session"].as_str().unwrap().to_owned();
         run
@@ -142,7 +184,8 @@ fn the_page_is_served_and_locked_in() {
 
 #[test]
 fn a_run_is_told_turn_by_turn_and_summed_up() {
-    let gateway = Gateway::start(&played("dashboard-told"));
+    let folder = played("dashboard-told");
+    let gateway = Gateway::start(&folder);
     let list = gateway.get("/api/sessions");
     let line = &list["sessions"][0];
     assert_eq!((&line["kind"], &line["driven"]), (&json!("run"), &json!(false)), "{line}");
@@ -172,6 +215,11 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     assert_eq!(whole["controls"], json!([]));
     let tail = gateway.get(&format!("/api/sessions/{id}/timeline?after_turn=7&limit=1"));
     assert_eq!((&tail["turns"][0]["number"], &tail["next"]), (&json!(8), &json!(8)));
+    // Whoever asks for turns after the end of an attempt has its diff.
+    for (after, expected) in [(4, json!(diff)), (8, Value::Null)] {
+        let since = gateway.get(&format!("/api/sessions/{id}/timeline?after_turn={after}"));
+        assert_eq!(since["whole"]["attempts"][0]["diff"], expected, "after {after}");
+    }
 
     let mark = json!({"seq": nudge["seq"], "mark": "helpful", "note": "It was stuck."});
     let marks = format!("/api/sessions/{id}/marks");
@@ -183,6 +231,8 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     let turns = told["turns"].as_array().unwrap();
     let nudge = turns.iter().find_map(|turn| turn["decisions"].get(0)).unwrap();
     assert_eq!((&nudge["mark"], &nudge["mark_note"]), (&json!("helpful"), &json!("It was stuck.")));
+
+    tune_hears_of(&folder, id);
 
     let sum = gateway.get("/api/analytics");
     assert_eq!(sum["kinds"], json!({"run": 1}));
@@ -197,6 +247,26 @@ fn a_run_is_told_turn_by_turn_and_summed_up() {
     let control = format!("/api/sessions/{id}/control");
     let (status, problem) = gateway.post(&control, &json!({"control": "pause"}));
     assert_eq!((status, &problem["error"]["code"]), (409, &json!("not_driven")));
+}
+
+/// What a person marked in the page is what `tune` learns from.
+fn tune_hears_of(folder: &Path, id: &str) {
+    let marks = run_in(folder, "sessions", &["marks", "--state", "state", "--out", "m.jsonl"]);
+    assert_eq!(marks.code, Some(0), "{}", marks.err);
+    assert!(marks.err.contains("1 intervention, 1 marked by people"), "{}", marks.err);
+    let written = fs::read_to_string(folder.join("m.jsonl")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    let expected = json!({
+        "run": id, "turn": 5, "model": "rehearsal", "reason": "contradicted_claim",
+        "template": "contradicted_claim", "variant": 0, "mark": "helpful", "recovered": false
+    });
+    assert_eq!(written, expected);
+    let again = run_in(folder, "sessions", &["marks", "--state", "state", "--out", "m.jsonl"]);
+    assert!(again.code == Some(1) && again.err.contains("m.jsonl: "), "{}", again.err);
+    let tuned = run_in(folder, "tune", &["--journal", "m.jsonl", "--dry-run"]);
+    assert_eq!(tuned.code, Some(0), "{}", tuned.err);
+    let said = format!("{}{}", tuned.out, tuned.err);
+    assert!(said.contains("contradicted_claim with rehearsal: its texts helped 0 of 1"), "{said}");
 }
 
 #[test]
@@ -247,6 +317,31 @@ fn the_helm_of_a_run_is_taken_in_another_process() {
     run.until("ended");
     let notes = gateway.get(&timeline).to_string();
     assert!(notes.contains("anna") && notes.contains("start_over"), "{notes}");
+}
+
+#[test]
+fn a_run_that_listens_shows_the_page_and_obeys_it() {
+    let mut run = Run::listening(&scratch("dashboard-listen"), 400);
+    let (site, _err) = run.site.take().unwrap();
+    let (status, head, _) = site.ask("GET", "/", "text/plain", b"");
+    let home = format!("location: /dashboard/#/s/{}\r\n", run.id);
+    assert!(status == 307 && head.contains(&home), "{head}");
+    let (status, head, _) = site.ask("GET", "/dashboard/", "text/plain", b"");
+    assert!(status == 200 && head.contains("content-security-policy: default-src 'none'"));
+    assert_eq!(site.ask("GET", "/elsewhere", "text/plain", b"").0, 404);
+    let list = site.get("/api/sessions");
+    assert_eq!((&list["sessions"][0]["session"], &list["next"]), (&json!(run.id), &Value::Null));
+
+    let control = format!("/api/sessions/{}/control", run.id);
+    assert_eq!(site.post(&control, &json!({"control": "pause"})).0, 200);
+    let controlled = run.until("controlled");
+    assert!(controlled.to_string().contains("anna"), "{controlled}");
+    let told = site.get(&format!("/api/sessions/{}/timeline", run.id));
+    assert_eq!(told["whole"]["standing"]["paused"], "anna");
+    assert_eq!(site.post(&control, &json!({"control": "stop"})).0, 200);
+    run.until("ended");
+    // Nobody looks, so nobody is waited for.
+    assert_eq!(run.child.wait().unwrap().code(), Some(6));
 }
 
 #[test]

@@ -73,7 +73,8 @@ pub struct Decision {
     pub action: Action,
     /// Why, with the numbers.
     pub reason: Reason,
-    /// In shadow mode: decided and recorded, but not to be acted on.
+    /// Decided and recorded, but not to be acted on: the policy only watches, or whoever drives
+    /// the run [leaves it alone](Self::in_shadow_unless).
     pub shadow: bool,
     /// Turn it was made in; the first is 1, 0 before any reply.
     pub turn: u32,
@@ -91,6 +92,18 @@ pub struct Decision {
     pub delay_ms: Option<u64>,
     /// The driver should run the configured check now (B1, beyond 4).
     pub run_check: bool,
+}
+
+impl Decision {
+    /// The same decision, not to be acted on if the run is only watched.
+    ///
+    /// A policy in [shadow mode](Self::shadow) is not the only reason to leave a run alone; what is
+    /// recorded must tell what was done.
+    #[must_use]
+    pub fn in_shadow_unless(mut self, acts: bool) -> Self {
+        self.shadow |= !acts;
+        self
+    }
 }
 
 /// The turns a reason rests on.

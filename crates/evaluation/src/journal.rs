@@ -14,8 +14,8 @@
 //! | `turn` | turn of the intervention |
 //! | `model` | the model's name; empty if it is not known |
 //! | `reason` | key of the rule that spoke |
-//! | `template` | name of the text |
-//! | `variant` | which of the texts of that name was shown, from 0 |
+//! | `template` | name of the text; empty or left out if nothing was said |
+//! | `variant` | which of the texts of that name was shown, from 0; left out: 0 |
 //! | `mark` | `helpful` or `harmful` if a person said so; `null` or left out if nobody did |
 //! | `recovered` | whether the run got going again; `null` or left out if that is not known |
 //!
@@ -60,7 +60,7 @@ pub struct Entry {
     pub model: String,
     /// The rule that spoke.
     pub reason: RuleId,
-    /// Name of the text.
+    /// Name of the text; empty if the agent was told nothing.
     pub template: String,
     /// Which of the texts of that name was shown, from 0.
     pub variant: u32,
@@ -246,7 +246,9 @@ impl Line {
         let rule = |value: &Json| {
             RuleId::ALL.iter().copied().find(|rule| value.as_str() == Some(rule.key()))
         };
-        let template = |value: &Json| text(value).filter(|name| names().any(|known| known == name));
+        let template = |value: &Json| {
+            text(value).filter(|name| name.is_empty() || names().any(|known| known == name))
+        };
         let whole_numbers = || format!("a whole number from 0 to {}", u32::MAX);
         Ok(Entry {
             run: self.needed("run", run, || "the identity of a run, a text".to_owned())?,
@@ -254,10 +256,13 @@ impl Line {
             model: self.needed("model", text, || "the name of a model, a text".to_owned())?,
             reason: self.needed("reason", rule, || one_of("the key of a rule", rules()))?,
             template: self
-                .needed("template", template, || one_of("the name of a text", names()))?,
-            variant: self.needed("variant", whole, whole_numbers)?,
-            mark: self.optional("mark", opinion, "\"helpful\", \"harmful\" or null")?,
-            recovered: self.optional("recovered", Json::as_bool, "true, false or null")?,
+                .optional("template", template, || one_of("the name of a text", names()))?
+                .unwrap_or_default(),
+            variant: self.optional("variant", whole, whole_numbers)?.unwrap_or_default(),
+            mark: self
+                .optional("mark", opinion, || "\"helpful\", \"harmful\" or null".to_owned())?,
+            recovered: self
+                .optional("recovered", Json::as_bool, || "true, false or null".to_owned())?,
         })
     }
 
@@ -277,11 +282,11 @@ impl Line {
         &self,
         key: &str,
         read: impl Fn(&Json) -> Option<T>,
-        allowed: &str,
+        allowed: impl Fn() -> String,
     ) -> Result<Option<T>, JournalError> {
         match self.members.get(key) {
             None | Some(Json::Null) => Ok(None),
-            Some(_) => self.needed(key, read, || allowed.to_owned()).map(Some),
+            Some(_) => self.needed(key, read, allowed).map(Some),
         }
     }
 

@@ -33,7 +33,7 @@ pub fn learn(entries: &[Entry], policy: &Policy) -> Learned {
     let mut found = Learned::default();
     let mut groups: BTreeMap<(String, &str), Vec<WordingOutcome>> = BTreeMap::new();
     for entry in entries {
-        let Some(good) = is_good(entry) else { continue };
+        let Some(good) = is_good(entry).filter(|_| !entry.template.is_empty()) else { continue };
         if !can_be_glob(&entry.model) {
             found.without_model += 1;
             continue;

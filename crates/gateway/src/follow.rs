@@ -170,6 +170,7 @@ impl Follow {
         let ends = answer.message.tool_calls().next().is_none();
         let mut session = lock(&self.with.session);
         let decision = session.replied(Timestamp(at_ms), answer);
+        let decision = decision.in_shadow_unless(self.with.acts);
         let (tools, turn) = (session.called(&answer.message), session.state().turns);
         if !self.before.is_empty() {
             let parts = self.before.iter().chain(&answer.message.parts).cloned().collect();
@@ -187,7 +188,7 @@ impl Follow {
             decision.action,
             Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
         );
-        let may = self.with.acts && !decision.shadow && self.rescues < MAX_RESCUES;
+        let may = !decision.shadow && self.rescues < MAX_RESCUES;
         (goes_on && may && self.can_hold()).then_some(decision)
     }
 

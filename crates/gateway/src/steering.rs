@@ -219,7 +219,8 @@ impl Steering {
         let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
         tell(&Entry::Asked { items: turn.chain.len(), resent });
         let asked = Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
-        let decision = session.hear(&asked)?;
+        let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
+        let decision = session.hear(&asked)?.map(|it| it.in_shadow_unless(governs));
         session.memory.in_flight = true;
         if let Some(returned) = session.returned().filter(|_| !resent) {
             tell(&Entry::Returned(Box::new(returned)));
@@ -227,8 +228,7 @@ impl Steering {
         if !resent && let Some(decision) = &decision {
             tell(&Entry::Decided(Box::new(decision.clone())));
         }
-        let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
-        let acted = decision.as_ref().filter(|decision| governs && !decision.shadow);
+        let acted = decision.as_ref().filter(|decision| !decision.shadow);
         let mut said = said(&mut session, &turn.chain, acted.filter(|_| !resent));
         // Work that has begun is brought to an answer; a task that begins is not ended unheard.
         let soft = turn.call.ticket.and_then(|ticket| ticket.soft());

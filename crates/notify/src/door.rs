@@ -2,19 +2,20 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::client::attend;
@@ -52,6 +53,22 @@ pub enum ListenError {
     },
 }
 
+/// What is still to come.
+pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What else is answered at the same address.
+pub trait Beside: Send + Sync {
+    /// Whether a request is for it, by its method, path and headers. What is not is the door's.
+    fn wants(&self, method: &Method, path: &str, headers: &HeaderMap) -> bool;
+
+    /// Answers a request that is for it.
+    fn answer(&self, request: Request<Incoming>) -> Later<'_, Response<Bytes>>;
+
+    /// Sends its clients away, once they had time to hear how it ended. The door lets clients in
+    /// until then.
+    fn leave(&self) -> Later<'_, ()>;
+}
+
 /// An address where clients can come.
 #[derive(Debug)]
 pub struct Door {
@@ -83,27 +100,51 @@ impl Door {
     /// Lets clients in and tells them of a session, until [`Serving::close`] or the drop.
     #[must_use]
     pub fn serve(self, feed: Feed) -> Serving {
+        self.open_to(feed, None)
+    }
+
+    /// Like [`serve`](Self::serve), and answers what is for `beside` as well.
+    #[must_use]
+    pub fn serve_with(self, feed: Feed, beside: Arc<dyn Beside>) -> Serving {
+        self.open_to(feed, Some(beside))
+    }
+
+    fn open_to(self, feed: Feed, beside: Option<Arc<dyn Beside>>) -> Serving {
         let feed = Arc::new(feed);
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let house =
-            House { feed: Arc::clone(&feed), clients: Arc::new(Semaphore::new(MAX_CLIENTS)) };
+        let (stop, stopped) = watch::channel(());
+        let house = House {
+            feed: Arc::clone(&feed),
+            beside: beside.clone(),
+            clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
+        };
         let task = tokio::spawn(accept(self.listener, house, stopped));
-        Serving { feed, stop: Some(stop), task }
+        Serving { feed, beside, stop: Some(stop), task }
     }
 }
 
 /// Clients are being let in. Dropping it sends everybody away.
-#[derive(Debug)]
 pub struct Serving {
     feed: Arc<Feed>,
-    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    beside: Option<Arc<dyn Beside>>,
+    /// Nothing is sent; that it is gone is the word.
+    stop: Option<watch::Sender<()>>,
     task: tokio::task::JoinHandle<()>,
 }
 
+impl std::fmt::Debug for Serving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Serving").field("feed", &self.feed).finish_non_exhaustive()
+    }
+}
+
 impl Serving {
-    /// Tells clients what is in the journal up to now and says good-bye; takes at most 3 seconds.
+    /// Tells clients what is in the journal up to now and says good-bye; takes at most 3 seconds,
+    /// and what leaves [beside](Beside::leave) before that.
     pub async fn close(mut self) {
         self.feed.finish().await;
+        if let Some(beside) = &self.beside {
+            beside.leave().await;
+        }
         drop(self.stop.take());
         // It ends by itself; what is not sent by then is in the journal.
         let _ = (&mut self.task).await;
@@ -119,22 +160,19 @@ impl Drop for Serving {
 #[derive(Clone)]
 struct House {
     feed: Arc<Feed>,
+    beside: Option<Arc<dyn Beside>>,
     clients: Arc<Semaphore>,
 }
 
-async fn accept(
-    listener: TcpListener,
-    house: House,
-    mut stopped: tokio::sync::oneshot::Receiver<()>,
-) {
+async fn accept(listener: TcpListener, house: House, mut stopped: watch::Receiver<()>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            _ = &mut stopped => break,
+            _ = stopped.changed() => break,
             Some(_) = connections.join_next() => {}
             accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(converse(stream, house.clone()));
+                    connections.spawn(converse(stream, house.clone(), stopped.clone()));
                 }
                 // Too many open files, for example: it may pass.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
@@ -147,25 +185,52 @@ async fn accept(
 }
 
 /// One connection: requests, and the client that one of them may make of it.
-async fn converse(stream: TcpStream, house: House) {
+async fn converse(stream: TcpStream, house: House, mut stopped: watch::Receiver<()>) {
     // Progress is told at once, even if it is short.
     let _ = stream.set_nodelay(true);
     let (become_client, mut client) = tokio::sync::mpsc::channel::<Admitted>(1);
     let service = service_fn(move |request: Request<Incoming>| {
-        let answer = respond(request, &house, &become_client);
-        async move { Ok::<_, Infallible>(answer) }
+        let (house, become_client) = (house.clone(), become_client.clone());
+        async move { Ok::<_, Infallible>(answer(request, &house, &become_client).await) }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(MAX_HEAD)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    // A client that leaves in the middle of a request is no failure of ours.
-    let _ = connection.await;
+    {
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .max_buf_size(MAX_HEAD)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        let mut connection = pin!(connection);
+        // A client that leaves in the middle of a request is no failure of ours.
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            // One that only may ask for more is not waited for.
+            _ = stopped.changed() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+            }
+        }
+    }
     let Some(Admitted { upgrade, after, feed, _permit }) = client.recv().await else { return };
     let Ok(upgraded) = upgrade.await else { return };
     attend(handshake::socket(upgraded).await, feed, after).await;
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    house: &House,
+    become_client: &tokio::sync::mpsc::Sender<Admitted>,
+) -> Response<Full<Bytes>> {
+    if let Some(why) = gate::refuse(request.headers(), &[]) {
+        return plain(StatusCode::FORBIDDEN, why);
+    }
+    let is_for = |beside: &&Arc<dyn Beside>| {
+        beside.wants(request.method(), request.uri().path(), request.headers())
+    };
+    if let Some(beside) = house.beside.as_ref().filter(is_for) {
+        return beside.answer(request).await.map(Full::new);
+    }
+    respond(request, house, become_client)
 }
 
 /// A request that becomes a client.
@@ -181,9 +246,6 @@ fn respond(
     house: &House,
     become_client: &tokio::sync::mpsc::Sender<Admitted>,
 ) -> Response<Full<Bytes>> {
-    if let Some(why) = gate::refuse(request.headers(), &[]) {
-        return plain(StatusCode::FORBIDDEN, why);
-    }
     if request.uri().path() != "/" {
         return plain(StatusCode::NOT_FOUND, "there is only /");
     }
@@ -222,7 +284,7 @@ fn what_this_is(feed: &Feed) -> String {
     format!(
         "Steersman tells the progress of session {id} here, as JSON messages over WebSocket: \
          connect to this address with ws://. ?after=SEQ begins after that entry of the session's \
-         journal. Nothing can be changed here."
+         journal."
     )
 }
 

@@ -21,7 +21,7 @@ pub mod handshake;
 mod message;
 
 #[cfg(feature = "runs")]
-pub use door::{Door, ListenError, MAX_CLIENTS, Serving};
+pub use door::{Beside, Door, Later, ListenError, MAX_CLIENTS, Serving};
 #[cfg(feature = "runs")]
 pub use feed::{Feed, QUEUE};
 #[cfg(feature = "runs")]

@@ -5,18 +5,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::{SinkExt, StreamExt};
+use http::{HeaderMap, Method, Request, Response};
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 use steersman_agent::{
     AgentSetup, Attempt, CheckCause, CheckFinished, Checkpointed, Ended, Ending, Entry, Opened,
     Replied, ToolFinished, VERSION, to_stored,
 };
 use steersman_engine::{Policy, TestReport, Usage};
-use steersman_notify::{Door, Feed, ListenError, QUEUE, Serving};
+use steersman_notify::{Beside, Door, Feed, Later, ListenError, QUEUE, Serving};
 use steersman_store::{Append, Head, MemoryStore, SessionId, Store};
 use steersman_wire::{Message, Part, Role, ToolSpec};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
@@ -366,5 +370,63 @@ fn strangers_are_not_let_in() {
             clients.push(connect(&address, "", None).await.unwrap());
         }
         assert_eq!(connect(&address, "", None).await.err(), Some(503));
+    });
+}
+
+/// Answers `/room`, and says when the door wants to close.
+struct Room {
+    leaving: Notify,
+    left: Notify,
+}
+
+impl Beside for Room {
+    fn wants(&self, _: &Method, path: &str, _: &HeaderMap) -> bool {
+        path == "/room"
+    }
+
+    fn answer(&self, request: Request<Incoming>) -> Later<'_, Response<Bytes>> {
+        Box::pin(async move { Response::new(Bytes::from(format!("the {}", request.uri()))) })
+    }
+
+    fn leave(&self) -> Later<'_, ()> {
+        self.leaving.notify_one();
+        Box::pin(self.left.notified())
+    }
+}
+
+#[test]
+fn what_is_beside_is_answered_until_it_has_left() {
+    play(async {
+        let stage = Stage::new().await;
+        let door = Door::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = door.address().to_string();
+        let room = Arc::new(Room { leaving: Notify::new(), left: Notify::new() });
+        let feed = Feed::follow(Arc::clone(&stage.store), stage.id.clone(), QUEUE);
+        let serving = door.serve_with(feed, Arc::clone(&room) as Arc<dyn Beside>);
+        assert!(get(&address, "/room").await.ends_with("\r\n\r\nthe /room"));
+        assert!(get(&address, "/").await.contains("progress of session test"));
+        assert!(get(&address, "/elsewhere").await.starts_with("HTTP/1.1 404 "));
+        let mut stranger = TcpStream::connect(&address).await.unwrap();
+        let request = b"GET /room HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
+        stranger.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        stranger.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+
+        // A browser keeps its connections; nobody waits for what it may ask on them.
+        let mut idle = TcpStream::connect(&address).await.unwrap();
+        let request = format!("GET /room HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        idle.write_all(request.as_bytes()).await.unwrap();
+        let mut first = [0; 12];
+        idle.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        let closing = tokio::spawn(serving.close());
+        room.leaving.notified().await;
+        assert!(get(&address, "/room").await.ends_with("the /room"));
+        room.left.notify_one();
+        closing.await.unwrap();
+        let mut rest = String::new();
+        idle.read_to_string(&mut rest).await.unwrap();
+        assert!(TcpStream::connect(&address).await.is_err());
     });
 }

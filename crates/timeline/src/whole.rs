@@ -100,7 +100,7 @@ pub struct Attempt {
     /// Where its work is kept: a git commit; may be empty.
     pub kept: String,
     /// Its changes as a unified diff, at most 256 KiB; null if they cannot be had, beyond 16
-    /// attempts, and where turns after others are asked for.
+    /// attempts, and where only turns are asked for that came after it.
     pub diff: Option<String>,
 }
 

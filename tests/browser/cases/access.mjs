@@ -103,3 +103,14 @@ test('access: nothing moves where people want it still', async ({ open }) => {
   );
   assert.ok(durations.every((seconds) => seconds < 0.01));
 });
+
+test('access: on a narrow screen the helm is one step away', async ({ open, gateway }) => {
+  const agent = new Agent(gateway, 'narrow', 'Steer it from a telephone');
+  await mend(agent, 8);
+  const page = await open(`#/s/${agent.session}`, { width: 390, height: 844 });
+  await page.click('.to-helm');
+  await page.until(() => {
+    const helm = document.querySelector('.helm').getBoundingClientRect();
+    return helm.top > 0 && helm.top < 300 && document.activeElement.textContent === 'Pause';
+  });
+});

@@ -28,7 +28,7 @@ test('line: a restart of the gateway loses no event', async ({ binary, chromium,
     await agent.turn(step());
     await gateway.stop();
     await page.until(() => document.querySelector('[data-status="reconnecting"]') !== null);
-    await page.waitForText('.notice', 'The line to the gateway is gone');
+    await page.waitForText('.notice', 'The line to Steersman is gone');
     await gateway.start();
     // These happen while the page waits for its next try, or right after it.
     for (let turn = 0; turn < 5; turn += 1) await agent.turn(step());
@@ -72,7 +72,7 @@ test('line: a gateway that is not there is waited for', async ({ binary, chromiu
     await page.open(gateway.page);
     await page.waitForText('h2', 'No sessions yet');
     await gateway.stop('SIGKILL');
-    await page.waitForText('.notice', 'The line to the gateway is gone');
+    await page.waitForText('.notice', 'The line to Steersman is gone');
     await gateway.start();
     await page.click('.notice button', 'Try now').catch(() => undefined);
     await page.until(() => document.querySelector('[data-status="live"]') !== null);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Agent, loop, mend } from '../agent.mjs';
 import { test } from '../check.mjs';
+import { Gateway } from '../gateway.mjs';
 
 const TRACE = fileURLToPath(
   new URL('../../../testdata/sessions/codex/same-failing-command.jsonl', import.meta.url),
@@ -62,6 +63,21 @@ test('views: analytics sum up what happened, and can be taken along', async ({
       select.dispatchEvent(new Event('change', { bubbles: true }));
     });
   assert.match(await saved(chromium, other, choosing), /^steersman-decisions-[\d-]+\.csv$/);
+});
+
+test('views: analytics tell what shadow mode let run on', async ({ open, binary, model }) => {
+  const gateway = await new Gateway(binary, model.url, 'mode: shadow\n').start();
+  try {
+    const client = 'claude-cli/2.1';
+    await loop(new Agent(gateway, 'watched', 'Watch it', { client }), 14);
+    const page = await open('#/analytics', { gateway });
+    await page.waitForText('.tiles .fact', 'tokens that shadow mode let run on');
+    const told = () =>
+      [...document.querySelectorAll('.tiles .fact')].at(-1).querySelector('dd').textContent;
+    assert.match(await page.run(told), /^[\d.]+k$/);
+  } finally {
+    await gateway.close();
+  }
 });
 
 /** The name of the file that the page saves. */

@@ -19,7 +19,16 @@ export function mergeTimeline(known: Timeline | null, fresh: Timeline): Timeline
   const kept = known.turns.filter((turn) => turn.number < first);
   const turns = [...kept, ...fresh.turns].slice(-MAX_TURNS);
   const before = fresh.before.length > 0 ? fresh.before : known.before;
-  return { ...fresh, before, turns };
+  return { ...fresh, before, turns, whole: withDiffs(fresh.whole, known.whole) };
+}
+
+/** What an attempt changed is told once: it is taken from what is known. */
+function withDiffs(fresh: Timeline['whole'], known: Timeline['whole']): Timeline['whole'] {
+  const attempts = fresh.attempts.map((attempt) => {
+    const before = known.attempts.find((it) => it.number === attempt.number);
+    return { ...attempt, diff: attempt.diff ?? before?.diff ?? null };
+  });
+  return { ...fresh, attempts };
 }
 
 /** Every decision, in order, also those that were only told. */

@@ -64,7 +64,13 @@ export function Spark({ scores }: { scores: readonly number[] }) {
   const label = `score ${last.toFixed(2)}`;
   return (
     <span class="spark" role="img" aria-label={label}>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        width={WIDTH}
+        height={HEIGHT}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
         <line class="half" x1="0" x2={WIDTH} y1={HEIGHT / 2} y2={HEIGHT / 2} />
         <polyline class={last < 0.35 ? 'low' : ''} points={sparkPoints(shown)} />
       </svg>

@@ -131,8 +131,8 @@ function Disconnected() {
     <div class="notice" role="alert">
       <span>
         {status === 'reconnecting'
-          ? 'The line to the gateway is gone. What you see may be old; nothing that happens meanwhile is lost.'
-          : 'The gateway does not answer yet.'}
+          ? 'The line to Steersman is gone. What you see may be old; nothing that happens meanwhile is lost.'
+          : 'Steersman does not answer yet.'}
       </span>
       <button type="button" class="button" onClick={retryNow}>
         Try now

@@ -19,7 +19,7 @@ impl Session {
             self.differing += 1;
         }
         // In shadow mode a person's stop and a retry are no advice to hold back.
-        let acts = !(recorded.shadow || self.helm.is_left_alone)
+        let acts = !recorded.shadow
             || recorded.action == Action::Retry
             || recorded.reason == Reason::StopRequested;
         let action = if acts { recorded.action } else { Action::Continue };

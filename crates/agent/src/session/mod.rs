@@ -19,7 +19,8 @@ mod view;
 use std::sync::Arc;
 
 use steersman_engine::{
-    Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
+    Action, CheckReport, Decision, Engine, Event, Reason, RunInfo, Timestamp, ToolResult,
+    UserMessage,
 };
 use steersman_prompt::Mailbox;
 use steersman_wire::Message;
@@ -434,6 +435,9 @@ impl Session {
     }
 
     fn judged(&mut self, decision: Decision, moment: Moment) {
+        // A person's stop and a retry are no advice to hold back.
+        let holds = decision.action == Action::Retry || decision.reason == Reason::StopRequested;
+        let decision = decision.in_shadow_unless(holds || !self.helm.is_left_alone);
         self.outlook.judged(&decision, self.engine.state());
         self.phase = Phase::Judged { decision: Box::new(decision), moment };
     }

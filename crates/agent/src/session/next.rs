@@ -227,7 +227,7 @@ impl Session {
             decision.action,
             Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
         );
-        let acts = !decision.shadow && !self.helm.is_left_alone;
+        let acts = !decision.shadow;
         let words = match decision.intervention.clone().filter(|_| speaks && acts) {
             Some(words) => {
                 let (text, template, variant) = (words.text, words.template, words.variant);
@@ -240,7 +240,7 @@ impl Session {
 
     /// What an agent is told that goes on undisturbed, where it would not know how to.
     fn remark(&self, decision: &Decision, moment: Moment) -> Option<Entry> {
-        if decision.action != Action::Continue && !decision.shadow && !self.helm.is_left_alone {
+        if decision.action != Action::Continue && !decision.shadow {
             return None;
         }
         let yielded = self.calls.is_empty() || crate::control::yields(&self.calls);

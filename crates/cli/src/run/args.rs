@@ -168,7 +168,7 @@ pub(crate) struct ShowArgs {
     /// Plain lines, also on a terminal
     #[arg(long, conflicts_with = "json")]
     pub(crate) plain: bool,
-    /// Tell progress over WebSocket at this address, such as 127.0.0.1:7077
+    /// Show the dashboard and tell progress over WebSocket at this address, such as 127.0.0.1:7077
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
 }

@@ -8,13 +8,14 @@ use steersman_agent::{
     Clock, Command, DriveError, Driver, Entry, Log, LogError, Opened, Session, SystemClock,
 };
 use steersman_gateway::api::NewMark;
-use steersman_notify::{Door, Feed, QUEUE};
+use steersman_notify::{Door, Feed, QUEUE, Serving};
 use steersman_store::{Head, News, SessionId, Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 
 use super::args::{RunArgs, ShowArgs};
 use super::attempts;
 use super::face::{Face, Look};
+use super::page::{self, Page};
 use super::parts::{Crew, crew};
 use super::place::{Place, new_id};
 use super::plan::{self, Plan};
@@ -71,7 +72,7 @@ async fn begin_with(
     let log = Log::take(Arc::clone(&store), id.clone(), now_ms).await;
     let log = log.map_err(|error| error.to_string())?;
     let Crew { parts, commands, .. } = crew;
-    attended(&store, id, commands, door, async {
+    attended((&store, place), id, commands, door, async {
         let begun = Driver::begin_task(log, opened.clone(), plan.task.clone(), parts).await;
         conclude(begun.map_err(|error| error.to_string())?, &face).await
     })
@@ -154,7 +155,7 @@ async fn go_on(
         // Heard before the next step is taken.
         let _ = commands.try_send(Command::Stop { who: who.clone() });
     }
-    let done = attended(store, &id, commands, door, async {
+    let done = attended((store, place), &id, commands, door, async {
         let taken = Driver::take_up(log, session, parts).await;
         let mut driver = taken.map_err(|error| error.to_string())?;
         if let First::Say(said) = first {
@@ -190,15 +191,23 @@ async fn door(show: &ShowArgs) -> Result<Option<Door>, String> {
     Ok(Some(door))
 }
 
+/// Tells the progress of a session and shows the page of its folder.
+fn serve(door: Door, store: &Arc<dyn Store>, place: &Place, id: &SessionId) -> Serving {
+    let address = door.address();
+    crate::screen::say(&format!("the dashboard is at http://{address}{}", page::home(id)));
+    let page = Page::new(store, place.folder(), id, address);
+    door.serve_with(Feed::follow(Arc::clone(store), id.clone(), QUEUE), Arc::new(page))
+}
+
 /// Drives a session while people and programs may listen, ask for its end, or leave it.
 async fn attended(
-    store: &Arc<dyn Store>,
+    (store, place): (&Arc<dyn Store>, &Place),
     id: &SessionId,
     commands: mpsc::Sender<Command>,
     door: Option<Door>,
     work: impl Future<Output = Result<ExitCode, String>>,
 ) -> Result<ExitCode, String> {
-    let serving = door.map(|door| door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE)));
+    let serving = door.map(|door| serve(door, store, place, id));
     let listening = listen(Arc::clone(store), id.clone(), commands);
     let done = tokio::select! {
         done = work => done,

@@ -6,6 +6,7 @@ mod attempts;
 mod drive;
 mod face;
 mod mcp;
+mod page;
 mod parts;
 mod place;
 mod plan;

@@ -14,6 +14,7 @@ Examples:
   steersman sessions resume 20261122-01
   steersman sessions resume last \"Now the documentation.\"
   steersman sessions export last --out run.jsonl
+  steersman sessions marks --out marks.jsonl
 
 A session is named by its id, by the beginning of it where that is unique, or as `last`.
 
@@ -42,6 +43,8 @@ pub(super) enum Verb {
     Say(SayArgs),
     /// Write a session to a file of JSON lines
     Export(ExportArgs),
+    /// Write interventions, people's marks and what followed, for `steersman tune --journal`
+    Marks(MarksArgs),
     /// Read a session that `export` has written
     Import(ImportArgs),
     /// Delete a session with its checkpoints and, for a rehearsal, its folder
@@ -121,6 +124,18 @@ pub(super) struct SayArgs {
 pub(super) struct ExportArgs {
     /// The session: its id, the beginning of it, or `last`
     pub(super) id: String,
+    /// The file, which must not be there yet; default: standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MarksArgs {
+    /// Only sessions whose id, task, agent, model or folder has this in it
+    #[arg(long, value_name = "WORD")]
+    pub(super) text: Option<String>,
     /// The file, which must not be there yet; default: standard output
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod find;
 mod list;
+mod marks;
 mod remove;
 mod show;
 mod standing;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: SessionsArgs, colour: Colour) -> ExitCode {
         Verb::Say(args) => ask::say(&args),
         Verb::Export(args) => transfer::write(&args),
         Verb::Import(args) => transfer::read(&args),
+        Verb::Marks(args) => marks::write(&args),
         Verb::Delete(args) => remove::delete(&args),
     };
     outcome.unwrap_or_else(|message| {

@@ -15,6 +15,8 @@ const MAX_DIFFS: usize = 16;
 pub(super) struct Span {
     /// The attempt.
     pub(super) number: u32,
+    /// The turn after which it was given up.
+    pub(super) ended_at: u32,
     /// Where it began.
     pub(super) from: Checkpointed,
     /// Where it was given up.

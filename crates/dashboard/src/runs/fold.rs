@@ -49,9 +49,11 @@ pub(super) async fn timeline(
     let (controls, why) = helm::controls(summary, &session);
     draft.takes(&controls, why);
     let mut told = draft.finish();
-    // They are long, and do not change: they come with the first turns.
-    if wanted.after_turn == 0 && !spans.is_empty() {
-        let diffs = diffs(&session, summary.id.as_str(), folder, spans).await;
+    // They are long, and do not change: who asks for later turns has those of earlier attempts.
+    let news = spans.into_iter().filter(|span| span.ended_at >= wanted.after_turn);
+    let news: Vec<Span> = news.collect();
+    if !news.is_empty() {
+        let diffs = diffs(&session, summary.id.as_str(), folder, news).await;
         for (number, text) in diffs {
             let attempts = told.whole.attempts.iter_mut();
             attempts.filter(|it| it.number == number).for_each(|it| it.diff = Some(text.clone()));
@@ -114,7 +116,8 @@ impl Fold {
                 let from = kept.iter().find(|kept| kept.number == attempt.restored);
                 // The state that was left is the last one that was kept.
                 if let (Some(from), Some(to)) = (from.cloned(), kept.last().cloned()) {
-                    self.spans.push(Span { number: attempt.number, from, to });
+                    let ended_at = session.engine().state().turns;
+                    self.spans.push(Span { number: attempt.number, ended_at, from, to });
                 }
             }
             Entry::Mailed { mail } => posted(draft, place, mail),

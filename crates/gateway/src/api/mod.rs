@@ -38,6 +38,7 @@ use types::is_gateway;
 pub use access::Access;
 pub use analytics::{
     After, Analytics, Bucket, Count, Fact, Followed, Group, Judged, LimitHits, Spread, StartOvers,
+    facts,
 };
 pub use document::{document, document_text};
 pub use mark::{Marked, NewMark};
@@ -109,6 +110,12 @@ impl Api {
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.with.journal.fault()
+    }
+
+    /// How many clients follow events, at most [`MAX_FOLLOWERS`].
+    #[must_use]
+    pub fn followers(&self) -> usize {
+        MAX_FOLLOWERS.saturating_sub(self.followers.available_permits())
     }
 
     /// Sends those away who follow events.
@@ -302,7 +309,7 @@ impl Api {
 
 /// Why nobody can be told what a person wants.
 fn not_governing() -> Refused {
-    let why = "calls pass through unread here: there are no sessions to steer";
+    let why = "no gateway governs here: its sessions are steered where it runs";
     Refused::new(StatusCode::CONFLICT, "not_governing", why)
 }
 

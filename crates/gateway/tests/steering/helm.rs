@@ -73,6 +73,25 @@ fn a_session_is_left_alone_where_a_person_says_so() {
         assert_eq!(client.turn(&steering, &call("read", "{}"), "same"), own);
     }
     assert_eq!(kept.count("said"), 0);
+    // The journal says of each that nothing was done.
+    let decisions = kept.decisions();
+    assert!(decisions.iter().any(|decided| decided.action.ends_run()));
+    assert!(decisions.iter().all(|decided| decided.shadow));
+}
+
+#[test]
+fn what_is_only_watched_is_recorded_as_such() {
+    for format in Format::ALL {
+        let kept = Arc::new(Kept::default());
+        let steering = steering("mode: shadow\nunknown_clients: shadow\n", &kept);
+        let mut client = Client::new(format, false, "a");
+        (0..8).for_each(|_| drop(client.turn(&steering, &call("read", "{}"), "same")));
+        client.ask(&steering);
+        let decisions = kept.decisions();
+        assert!(decisions.iter().any(|decided| decided.action.ends_run()), "{format}");
+        assert!(decisions.iter().all(|decided| decided.shadow), "{format}");
+        assert_eq!(kept.count("said"), 0, "{format}");
+    }
 }
 
 #[test]

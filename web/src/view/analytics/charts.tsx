@@ -57,7 +57,7 @@ const WHOLE = Array.from({ length: 12 }, (_, at) => [1, 2, 5].map((by) => by * 1
 function times24(_: uPlot, splits: number[]): string[] {
   return splits.map((seconds, at) => {
     const date = new Date(seconds * 1_000);
-    const day = `${date.getDate()}.${date.getMonth() + 1}.`;
+    const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
     const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
     const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
     return isMidnight ? day : at === 0 ? `${time}\n${day}` : time;

@@ -255,7 +255,7 @@ function BudgetLine({ budget, isOpen, steer }: { budget: Budget; isOpen: boolean
   const { unit, by } = unitOf(name);
   const title = words(name.replace('max_', '').replace('_nanodollars', '').replace('_ms', ' time'));
   const share = allowed === null || allowed === 0 ? 0 : used / allowed;
-  const told = `${amount(name, used)} of ${allowed === null ? 'no limit' : amount(name, allowed)}`;
+  const told = `${amount(name, used)}${allowed === null ? ', no limit' : ` of ${amount(name, allowed)}`}`;
   const submit = (event: Event): void => {
     event.preventDefault();
     const value = Math.round(Number(text) * by);

@@ -6,7 +6,7 @@ import type { Timeline, Turn } from '../../client';
 import type { EntryEvent } from '../../feed';
 import { decisionsOf, speaks } from '../../state/timeline';
 import { Empty } from '../marks';
-import { NOTE_NAMES, useAbout } from './about';
+import { useAbout } from './about';
 import { DecisionCard, TurnLink } from './decision';
 import { Words } from './turn';
 
@@ -247,7 +247,7 @@ export function Journal({ entries }: { entries: readonly EntryEvent[] }) {
               <details>
                 <summary>
                   <span class="num">{entry.seq}</span> <time>{clock(entry.at_ms)}</time>{' '}
-                  <b>{NOTE_NAMES[entry.kind] ?? words(entry.kind)}</b>
+                  <b>{words(entry.kind)}</b>
                 </summary>
                 <pre>{JSON.stringify(entry.entry, null, 2)}</pre>
               </details>

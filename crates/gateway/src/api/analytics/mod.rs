@@ -118,7 +118,7 @@ impl Reading<'_> {
             after = last.seq;
             read += page.len();
             for stored in &page {
-                for fact in self.facts(summary, stored) {
+                for fact in facts(summary, stored, self.runs) {
                     // What was before this time says whose session it is, and nothing else.
                     if self.span.has(stored.at_ms) {
                         course.any = true;
@@ -136,11 +136,14 @@ impl Reading<'_> {
         self.sum.end_of(summary, course, read);
         Ok(read)
     }
+}
 
-    fn facts(&self, summary: &Summary, stored: &Stored) -> Vec<Fact> {
-        if is_gateway(summary) {
-            return fact::of_gateway(stored).into_iter().collect();
-        }
-        self.runs.map(|runs| runs.facts(stored)).unwrap_or_default()
+/// What an entry of a session says; empty if nothing, also where `runs` is `None` and it is the
+/// session of a run.
+#[must_use]
+pub fn facts(summary: &Summary, stored: &Stored, runs: Option<&dyn Runs>) -> Vec<Fact> {
+    if is_gateway(summary) {
+        return fact::of_gateway(stored).into_iter().collect();
     }
+    runs.map(|runs| runs.facts(stored)).unwrap_or_default()
 }
