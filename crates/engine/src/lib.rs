@@ -79,6 +79,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bytes;
 pub mod classify;
 mod decision;
 pub mod digest;

@@ -122,6 +122,7 @@ pub const SCHEMA: &str = r#"{
 #[must_use]
 pub fn read(text: &str) -> Option<ContinuationSignal> {
     // Most replies hold no signal, and need not be cut into words and blocks to know it.
+    memchr::memchr(b'"', text.as_bytes())?;
     memchr::memmem::find(text.as_bytes(), b"\"status\"")?;
     let text = text.trim();
     if text.len() <= LOOK

@@ -18,6 +18,8 @@ pub(crate) enum Content<'a> {
     Empty,
     /// Plain text.
     Text(Str<'a>),
+    /// Plain text with its escapes resolved.
+    Resolved(Cow<'a, str>),
     /// Typed blocks, at most [`MAX_ITEMS`].
     Blocks(Vec<Block<'a>>),
 }
@@ -93,6 +95,7 @@ impl<'a> Content<'a> {
         match self {
             Self::Empty => Cow::Borrowed(""),
             Self::Text(text) => text.text(),
+            Self::Resolved(text) => text,
             Self::Blocks(blocks) => join(blocks.into_iter().map(Block::into_text)),
         }
     }

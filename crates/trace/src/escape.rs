@@ -11,66 +11,67 @@ use memchr::memchr;
 pub(crate) fn unescape(raw: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'\\', raw.as_bytes()) else { return Cow::Borrowed(raw) };
     let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
+    let mut from = 0;
     let mut next = Some(first);
     while let Some(at) = next {
-        let (before, escape) = rest.split_at(at);
-        text.push_str(before);
-        rest = push_escape(escape, &mut text);
-        next = memchr(b'\\', rest.as_bytes());
+        text.push_str(&raw[from..at]);
+        from = push_escape(raw, at, &mut text);
+        next = memchr(b'\\', &raw.as_bytes()[from..]).map(|found| from + found);
     }
-    text.push_str(rest);
+    text.push_str(&raw[from..]);
     Cow::Owned(text)
 }
 
-/// Pushes what the escape at the start of `escape` stands for; gives what follows it.
-fn push_escape<'a>(escape: &'a str, text: &mut String) -> &'a str {
-    let mut chars = escape.chars();
-    chars.next();
-    let plain = match chars.next() {
-        Some('n') => '\n',
-        Some('t') => '\t',
-        Some('r') => '\r',
-        Some('b') => '\u{8}',
-        Some('f') => '\u{c}',
-        Some(c @ ('"' | '\\' | '/')) => c,
-        Some('u') => return push_unicode(chars.as_str(), text),
-        _ => char::REPLACEMENT_CHARACTER,
-    };
-    text.push(plain);
-    chars.as_str()
+/// What a backslash and this byte stand for; `None` if that takes more, or is no escape.
+#[inline]
+pub(crate) const fn simple_escape(byte: u8) -> Option<u8> {
+    Some(match byte {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        b'"' | b'\\' | b'/' => byte,
+        _ => return None,
+    })
 }
 
-/// Pushes the character of a `\u` escape, whose digits `digits` begins with.
-fn push_unicode<'a>(digits: &'a str, text: &mut String) -> &'a str {
-    let Some((unit, rest)) = hex(digits) else {
-        text.push(char::REPLACEMENT_CHARACTER);
-        return digits;
-    };
-    if !(0xd800..0xdc00).contains(&unit) {
-        text.push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
-        return rest;
+/// Pushes what the escape at `at` stands for; gives where it ends.
+#[inline]
+fn push_escape(raw: &str, at: usize, text: &mut String) -> usize {
+    let kind = raw.as_bytes().get(at + 1);
+    if let Some(plain) = kind.and_then(|kind| simple_escape(*kind)) {
+        text.push(char::from(plain));
+        return at + 2;
     }
-    let low = rest.strip_prefix("\\u").and_then(hex);
-    match low.filter(|(low, _)| (0xdc00..0xe000).contains(low)) {
-        Some((low, after)) => {
-            let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-            text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-            after
-        }
-        None => {
-            text.push(char::REPLACEMENT_CHARACTER);
-            rest
-        }
+    if kind == Some(&b'u') {
+        let (c, end) = unicode_escape(raw, at + 2).unwrap_or((char::REPLACEMENT_CHARACTER, at + 2));
+        text.push(c);
+        return end;
     }
+    text.push(char::REPLACEMENT_CHARACTER);
+    at + 1 + raw[at + 1..].chars().next().map_or(0, char::len_utf8)
 }
 
-/// Four hexadecimal digits and what follows them.
-fn hex(text: &str) -> Option<(u32, &str)> {
-    let (digits, rest) = text.split_at_checked(4)?;
-    let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let unit = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
-    Some((unit, rest))
+/// The character of a `\u` escape, whose digits begin at `at`, and where it ends. A surrogate
+/// without its partner is U+FFFD. `None` if there are no four digits.
+pub(crate) fn unicode_escape(text: &str, at: usize) -> Option<(char, usize)> {
+    let unit = hex(text, at)?;
+    let end = at + 4;
+    let low = || hex(text, end + 2).filter(|_| text.as_bytes()[end..].starts_with(b"\\u"));
+    if (0xd800..0xdc00).contains(&unit)
+        && let Some(low) = low().filter(|low| (0xdc00..0xe000).contains(low))
+    {
+        let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+        return Some((char::from_u32(code)?, end + 6));
+    }
+    Some((char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), end))
+}
+
+/// Four hexadecimal digits.
+fn hex(text: &str, at: usize) -> Option<u32> {
+    let digits = text.as_bytes().get(at..at + 4)?;
+    digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
 }
 
 #[cfg(test)]

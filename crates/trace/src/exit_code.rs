@@ -3,6 +3,8 @@
 //! Each client has one place for it; nothing else in a result is searched, because outputs quote
 //! other outputs.
 
+use memchr::memrchr;
+
 /// How far from the end of a result the trailers of Gemini CLI, Qwen and OpenHands are looked for.
 const TAIL_LINES: usize = 8;
 /// Lines of the header Codex puts before a command's output.
@@ -80,7 +82,7 @@ fn bracket_tail(content: &str) -> Option<i32> {
     if !content.ends_with(']') {
         return None;
     }
-    for line in content.lines().rev().take(TAIL_LINES) {
+    for line in last_lines(content) {
         if !line.starts_with('[') {
             return None;
         }
@@ -103,7 +105,7 @@ fn gemini_tail(content: &str) -> Option<i32> {
         "Error: ",
         "</untrusted_context>",
     ];
-    for line in content.lines().rev().take(TAIL_LINES) {
+    for line in last_lines(content) {
         if let Some(code) = line.strip_prefix("Exit Code: ") {
             return code.trim().parse().ok();
         }
@@ -112,6 +114,19 @@ fn gemini_tail(content: &str) -> Option<i32> {
         }
     }
     None
+}
+
+/// The last [`TAIL_LINES`] lines of a text without white space at its end, the last one first.
+fn last_lines(content: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(content);
+    let lines = std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memrchr(b'\n', text.as_bytes());
+        rest = end.map(|at| &text[..at]);
+        let line = end.map_or(text, |at| &text[at + 1..]);
+        Some(line.strip_suffix('\r').unwrap_or(line))
+    });
+    lines.take(TAIL_LINES)
 }
 
 /// The number before `end`.

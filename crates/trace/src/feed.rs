@@ -10,7 +10,7 @@ use crate::extent::Extent;
 /// Longest line or list element that is read; a longer one is skipped without being held.
 pub(crate) const MAX_ELEMENT: usize = 64 << 20;
 /// Bytes asked of the source at once.
-const CHUNK: u64 = 256 << 10;
+const CHUNK: usize = 256 << 10;
 
 /// A stream of bytes with a buffer that grows only as far as the item at hand needs.
 pub(crate) struct Feed {
@@ -49,10 +49,23 @@ pub(crate) struct Batch {
     pub(crate) error: Option<(u64, String)>,
 }
 
-/// Reads to the end; on an error, also says how much came before it.
-fn read_to_end(mut source: impl Read, buffer: &mut Vec<u8>) -> Result<usize, (usize, io::Error)> {
+/// Adds a chunk to a buffer, a shorter one only at the end; on an error, also says how much came
+/// before it.
+fn read_chunk(source: &mut dyn Read, buffer: &mut Vec<u8>) -> Result<usize, (usize, io::Error)> {
     let before = buffer.len();
-    source.read_to_end(buffer).map_err(|e| (buffer.len() - before, e))
+    let mut at = before;
+    // Large reads into room of its own pass by the buffer of the source.
+    buffer.resize(before + CHUNK, 0);
+    let done = loop {
+        match buffer.get_mut(at..).filter(|room| !room.is_empty()).map(|room| source.read(room)) {
+            None | Some(Ok(0)) => break Ok(at - before),
+            Some(Ok(read)) => at += read,
+            Some(Err(e)) if e.kind() == io::ErrorKind::Interrupted => {}
+            Some(Err(e)) => break Err((at - before, e)),
+        }
+    };
+    buffer.truncate(at);
+    done
 }
 
 impl Feed {
@@ -102,8 +115,7 @@ impl Feed {
             self.buffer.drain(..self.start);
             self.start = 0;
         }
-        let chunk = self.source.by_ref().take(CHUNK);
-        let read = read_to_end(chunk, &mut self.buffer).unwrap_or_else(|(read, e)| {
+        let read = read_chunk(&mut *self.source, &mut self.buffer).unwrap_or_else(|(read, e)| {
             self.at_end = true;
             self.error = Some(e.to_string());
             read
@@ -237,9 +249,12 @@ impl Feed {
     fn split_batch(&mut self, first_line: u64, end: usize) -> Batch {
         let begin = self.start;
         self.consume(end..end);
-        let mut bytes = std::mem::take(&mut self.buffer);
-        self.buffer = bytes.split_off(end);
+        // The next batch is about as long: room for it at once spares copies while it grows.
+        let mut next = Vec::with_capacity(end - begin + CHUNK);
+        next.extend_from_slice(&self.buffer[end..]);
+        let mut bytes = std::mem::replace(&mut self.buffer, next);
         self.start = 0;
+        bytes.truncate(end);
         bytes.drain(..begin);
         Batch { bytes, first_line, ..Batch::default() }
     }

@@ -135,13 +135,34 @@ impl<T> Default for List<T> {
 /// Raw JSON text of a value; `None` for null and absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
+/// The JSON text of a value, not read yet; `None` for null and absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unread<'a>(pub(crate) Option<&'a str>);
+
+impl<'a> Unread<'a> {
+    /// From the raw JSON text of a value.
+    pub(crate) fn of_raw(raw: &'a str) -> Self {
+        Self((raw != "null").then_some(raw))
+    }
+}
+
 /// The text inside raw JSON: a string's own text, anything else as it stands.
 pub(crate) fn raw_text(raw: &RawValue) -> Cow<'_, str> {
-    let text = raw.get();
+    text_of(raw.get())
+}
+
+/// As [`raw_text`] of the text itself.
+pub(crate) fn text_of(text: &str) -> Cow<'_, str> {
     if text.starts_with('"') { unescape(inside(text)) } else { Cow::Borrowed(text) }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Ok(Self::of_raw(<&RawValue>::deserialize(d)?.get()))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Unread<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         Ok(Self::of_raw(<&RawValue>::deserialize(d)?.get()))
     }

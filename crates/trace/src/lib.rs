@@ -5,6 +5,7 @@
 //! borrowing from the input, so that a run is never held as a whole.
 
 mod content;
+mod cursor;
 mod detect;
 mod documents;
 mod escape;

@@ -1,15 +1,19 @@
 //! A chat message in any of the shapes recorders write, and what it amounts to.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use steersman_engine::{Reply, ToolCall, ToolResult};
 
 use crate::content::{Block, Content, append};
-use crate::lenient::{Count, Flag, List, Obj, Raw, Str, raw_text};
+use crate::cursor::Cursor;
+use crate::lenient::{Count, Flag, List, MAX_ITEMS, Obj, Raw, Str, Unread, raw_text, text_of};
 use crate::stop::stop_reason;
 use crate::time;
-use crate::usage::UsageFields;
+use crate::usage::Spent;
 use crate::writer::Spot;
 
 /// The key by which a trace says that it does not hold a call's arguments.
@@ -50,7 +54,7 @@ pub(crate) struct Message<'a> {
     finish_reason: Str<'a>,
     #[serde(borrow)]
     stop_reason: Str<'a>,
-    usage: Obj<UsageFields>,
+    usage: Spent,
     #[serde(borrow)]
     pub(crate) kind: Str<'a>,
     #[serde(borrow)]
@@ -81,9 +85,9 @@ pub(crate) struct CallFields<'a> {
     #[serde(borrow)]
     name: Str<'a>,
     #[serde(borrow)]
-    arguments: Raw<'a>,
+    arguments: Unread<'a>,
     #[serde(borrow)]
-    args: Raw<'a>,
+    args: Unread<'a>,
     #[serde(borrow)]
     function: Obj<FunctionFields<'a>>,
     #[serde(borrow)]
@@ -102,22 +106,45 @@ struct FunctionFields<'a> {
 }
 
 impl<'a> CallFields<'a> {
+    /// Takes a call the short way; see [`Cursor`].
+    fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut call = Self::default();
+        let mut seen = 0_u32;
+        cursor.object(|cursor, key| {
+            let raw = cursor.value()?;
+            let field = match key {
+                "id" => (call.id = Str::of_raw(raw), 0),
+                "call_id" => (call.call_id = Str::of_raw(raw), 1),
+                "name" => (call.name = Str::of_raw(raw), 2),
+                "arguments" => (call.arguments = Unread::of_raw(raw), 3),
+                "args" => (call.args = Unread::of_raw(raw), 4),
+                "function" => (call.function = parsed(raw)?, 5),
+                "custom" => (call.custom = parsed(raw)?, 6),
+                _ => return Some(()),
+            };
+            once(&mut seen, field.1)
+        })?;
+        Some(call)
+    }
+
     pub(crate) fn into_call(self) -> ToolCall<'a> {
         let Obj(function) = self.function;
         let Obj(custom) = self.custom;
-        let raw = self
-            .arguments
-            .or(self.args)
-            .or(function.arguments)
-            .or(custom.input)
-            .or(custom.arguments);
+        let further = function.arguments.or(custom.input).or(custom.arguments);
+        let raw = self.arguments.0.or(self.args.0).or(further.map(RawValue::get));
         ToolCall {
             id: or_else(self.id, self.call_id).text(),
             name: or_else(self.name, or_else(function.name, custom.name)).text(),
-            unrecorded: raw.is_some_and(|raw| raw.get().contains(ARGUMENTS_MISSING)),
-            arguments: raw.map_or(Cow::Borrowed(""), raw_text),
+            unrecorded: raw.is_some_and(is_missing),
+            arguments: raw.map_or(Cow::Borrowed(""), text_of),
         }
     }
+}
+
+/// Whether a trace says that it does not hold these arguments.
+fn is_missing(arguments: &str) -> bool {
+    static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(ARGUMENTS_MISSING));
+    FINDER.find(arguments.as_bytes()).is_some()
 }
 
 /// The first of two texts that is not empty.
@@ -135,7 +162,80 @@ pub(crate) struct Parts<'a> {
     pub(crate) own_results: Vec<ToolResult<'a>>,
 }
 
+/// Parses a small value.
+pub(crate) fn parsed<'a, T: Deserialize<'a>>(raw: &'a str) -> Option<T> {
+    serde_json::from_str(raw).ok()
+}
+
+/// Notes that a field was there; `None` if it was before, which is left to the parser.
+pub(crate) fn once(seen: &mut u32, field: u32) -> Option<()> {
+    let before = *seen & (1 << field) != 0;
+    *seen |= 1 << field;
+    (!before).then_some(())
+}
+
 impl<'a> Message<'a> {
+    /// Takes a message the short way; see [`Cursor`].
+    pub(crate) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut message = Self::default();
+        let mut seen = 0;
+        cursor.object(|cursor, key| match key {
+            "content" => {
+                message.content = match cursor.peek()? {
+                    b'"' => Content::Resolved(cursor.text()?),
+                    _ => parsed(cursor.value()?)?,
+                };
+                once(&mut seen, 31)
+            }
+            "tool_calls" => {
+                message.tool_calls = match cursor.peek()? {
+                    b'[' => calls(cursor)?,
+                    _ => parsed(cursor.value()?)?,
+                };
+                once(&mut seen, 30)
+            }
+            _ => {
+                let raw = cursor.value()?;
+                message.set(key, raw)?.map_or(Some(()), |field| once(&mut seen, field))
+            }
+        })?;
+        Some(message)
+    }
+
+    /// Sets a field from its JSON text, and gives its number; `None` inside if there is no such
+    /// field.
+    fn set(&mut self, key: &str, raw: &'a str) -> Option<Option<u32>> {
+        let text = Str::of_raw(raw);
+        let ((), field) = match key {
+            "role" => (self.role = text, 0),
+            "reasoning" => (self.reasoning = text, 1),
+            "reasoning_content" => (self.reasoning_content = text, 2),
+            "refusal" => (self.refusal = text, 3),
+            "function_call" => (self.function_call = parsed(raw)?, 4),
+            "tool_call_id" => (self.tool_call_id = text, 5),
+            "call_id" => (self.call_id = text, 6),
+            "tool_call_ids" => (self.tool_call_ids = parsed(raw)?, 7),
+            "error" => (self.error = parsed(raw)?, 8),
+            "is_error" => (self.is_error = parsed(raw)?, 9),
+            "exit_code" => (self.exit_code = parsed(raw)?, 10),
+            "status" => (self.status = text, 11),
+            "orig_len" => (self.orig_len = parsed(raw)?, 12),
+            "finish_reason" => (self.finish_reason = text, 13),
+            "stop_reason" => (self.stop_reason = text, 14),
+            "usage" => (self.usage = parsed(raw)?, 15),
+            "kind" => (self.kind = text, 16),
+            "agent" => (self.agent = text, 17),
+            "result" => (self.result = parsed(raw)?, 18),
+            "requestor" => (self.requestor = text, 19),
+            "ts" => (self.ts = text, 20),
+            "timestamp" => (self.timestamp = text, 21),
+            "extra" => (self.extra = parsed(raw)?, 22),
+            "is_demo" => (self.is_demo = parsed(raw)?, 23),
+            _ => return Some(None),
+        };
+        Some(Some(field))
+    }
+
     /// Takes the message apart. `line` is where it stands.
     pub(crate) fn into_parts(mut self, line: u64) -> Parts<'a> {
         let when = or_else(std::mem::take(&mut self.ts), std::mem::take(&mut self.timestamp));
@@ -157,12 +257,13 @@ impl<'a> Message<'a> {
         let mut reply = Reply {
             reasoning: or_else(self.reasoning, self.reasoning_content).text(),
             stop: stop_reason(or_else(self.finish_reason, self.stop_reason).word()),
-            usage: self.usage.0.usage(),
+            usage: self.usage.0,
             ..Reply::default()
         };
         match self.content {
             Content::Empty => reply.text = self.refusal.text(),
             Content::Text(text) => reply.text = text.text(),
+            Content::Resolved(text) => reply.text = text,
             Content::Blocks(blocks) => {
                 for block in blocks {
                     reply_block(block, &mut reply);
@@ -196,6 +297,7 @@ impl<'a> Message<'a> {
         match self.content {
             Content::Empty => {}
             Content::Text(text) => parts.user = text.text(),
+            Content::Resolved(text) => parts.user = text,
             Content::Blocks(blocks) => {
                 for block in blocks {
                     if block.kind.word() == "tool_result" {
@@ -223,6 +325,16 @@ impl<'a> Message<'a> {
             tests: None,
         }
     }
+}
+
+/// Takes a list of calls the short way; see [`Cursor`].
+fn calls<'a>(cursor: &mut Cursor<'a>) -> Option<List<CallFields<'a>>> {
+    let mut calls = Vec::new();
+    cursor.list(|cursor| {
+        calls.push(CallFields::take(cursor)?);
+        (calls.len() <= MAX_ITEMS).then_some(())
+    })?;
+    Some(List(calls))
 }
 
 /// Whether a call holds nothing at all.

@@ -15,8 +15,9 @@ use crate::run::RunEnd;
 use crate::sink::{Flow, RunSink};
 use crate::writer::RunWriter;
 
-/// Bytes of lines in one unit, about; a longer line is a unit of its own.
-const BATCH: usize = 2 << 20;
+/// Bytes of lines in one unit, about; a longer line is a unit of its own. What is read is judged
+/// while a processor's cache still holds it.
+const BATCH: usize = 512 << 10;
 
 /// Bytes of the input that were read so far.
 pub(crate) struct Progress {
@@ -26,7 +27,7 @@ pub(crate) struct Progress {
 
 /// An opened input, cut into [`Unit`]s on demand.
 ///
-/// Memory: at most one unit is held here; a unit holds about 2 MiB of lines, or one line of at
+/// Memory: at most one unit is held here; a unit holds about 512 KiB of lines, or one line of at
 /// most 64 MiB, or a stream that is read piece by piece.
 pub struct Units {
     path: PathBuf,

@@ -1,9 +1,9 @@
 //! Token and cost fields in every provider's shape.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use steersman_engine::Usage;
 
-use crate::lenient::{Count, Dollars};
+use crate::lenient::{Count, Dollars, Obj};
 
 /// Usage as OpenAI, Anthropic, ATIF, and the runs format write it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -38,6 +38,16 @@ impl UsageFields {
     }
 }
 
+/// What [`UsageFields`] amount to; anything but an object counts as nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent(pub(crate) Usage);
+
+impl<'de> Deserialize<'de> for Spent {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Ok(Self(Obj::<UsageFields>::deserialize(d)?.0.usage()))
+    }
+}
+
 /// Usage as the Gemini API writes it (`usageMetadata`).
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -69,7 +79,7 @@ pub(crate) struct TokenFields {
     output: Count,
     thoughts: Count,
     reasoning: Count,
-    cache: crate::lenient::Obj<CacheFields>,
+    cache: Obj<CacheFields>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]

@@ -1,5 +1,6 @@
 //! Chanting: the same long text again and again inside one reply.
 
+use crate::bytes::find_any;
 use crate::digest::hash_bytes;
 
 /// How much of the end of a reply is looked at, in bytes: a chant lasts to the end.
@@ -27,7 +28,15 @@ pub fn chants(text: &str) -> u32 {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
     let mut units = [(0_u64, 0_u32, 0_usize); UNITS];
     let mut next = 0;
-    for unit in tail.as_bytes().split(|byte| matches!(byte, b'\n' | b'.' | b'!' | b'?')) {
+    let bytes = tail.as_bytes();
+    let mut from = 0;
+    while from < bytes.len() {
+        let end = find_any(bytes, from, *b"\n.!?").unwrap_or(bytes.len());
+        let unit = &bytes[from..end];
+        from = end + 1;
+        if unit.len() < MIN_UNIT {
+            continue;
+        }
         let unit = unit.trim_ascii();
         if unit.len() < MIN_UNIT || !unit.iter().any(u8::is_ascii_alphanumeric) {
             continue;

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use memchr::memmem;
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::outcome::LOOK;
 use crate::tool::Fold;
@@ -33,7 +33,7 @@ pub(super) fn unwrap(content: &str) -> Unwrapped<'_> {
         return Unwrapped { exit_code: code, body: Cow::Owned(unescaped_ends(output)) };
     }
     let (exit_code, body) = without_headers(without_reminders(body));
-    let exit_code = exit_code.or_else(|| last_lines(body, 256).take(4).find_map(exit_code_below));
+    let exit_code = exit_code.or_else(|| exit_code_at_end(body));
     Unwrapped { exit_code, body: body.into() }
 }
 
@@ -41,7 +41,8 @@ pub(super) fn unwrap(content: &str) -> Unwrapped<'_> {
 fn without_headers(mut body: &str) -> (Option<i32>, &str) {
     let mut exit_code = None;
     for _ in 0..8 {
-        let (line, rest) = body.split_once('\n').unwrap_or((body, ""));
+        let end = memchr(b'\n', body.as_bytes());
+        let (line, rest) = end.map_or((body, ""), |at| (&body[..at], &body[at + 1..]));
         let line = line.trim_ascii();
         if let Some(code) = exit_code_above(line) {
             exit_code = exit_code.or(Some(code));
@@ -90,6 +91,18 @@ fn exit_code_below(line: &str) -> Option<i32> {
     FORMS.iter().find_map(|form| leading_integer(line.strip_prefix(form)?))
 }
 
+/// The code that one of the last four lines tells.
+fn exit_code_at_end(body: &str) -> Option<i32> {
+    const NEAR: usize = 256;
+    let end = &body.as_bytes()[body.len().saturating_sub(NEAR)..];
+    // Both forms hold these letters; most outputs do not, and need not be cut into lines.
+    let may_tell = memchr_iter(b'x', end).any(|at| end[at..].starts_with(b"xit "));
+    if !may_tell {
+        return None;
+    }
+    last_lines(body, NEAR).take(4).find_map(exit_code_below)
+}
+
 /// Lines that clients put above the output.
 fn is_header(line: &str) -> bool {
     const FORMS: &[&str] = &[
@@ -136,14 +149,27 @@ pub(super) fn ends(body: &str, limit: usize) -> [&str; 2] {
 
 /// Lines with something on them, from the first `limit` bytes.
 pub(super) fn head_lines(body: &str, limit: usize) -> impl Iterator<Item = &str> {
-    let head = &body[..body.floor_char_boundary(limit)];
-    head.split('\n').map(str::trim_ascii).filter(says)
+    let mut rest = Some(&body[..body.floor_char_boundary(limit)]);
+    let lines = core::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr(b'\n', text.as_bytes());
+        rest = end.map(|at| &text[at + 1..]);
+        Some(text[..end.unwrap_or(text.len())].trim_ascii())
+    });
+    lines.filter(says)
 }
 
 /// Lines with something on them, from the last `limit` bytes, the last one first.
 pub(super) fn last_lines(body: &str, limit: usize) -> impl Iterator<Item = &str> {
     let from = body.ceil_char_boundary(body.len().saturating_sub(limit));
-    body[from..].rsplit('\n').map(str::trim_ascii).filter(says)
+    let mut rest = Some(&body[from..]);
+    let lines = core::iter::from_fn(move || {
+        let text = rest?;
+        let end = memrchr(b'\n', text.as_bytes());
+        rest = end.map(|at| &text[..at]);
+        Some(text[end.map_or(0, |at| at + 1)..].trim_ascii())
+    });
+    lines.filter(says)
 }
 
 fn says(line: &&str) -> bool {
@@ -152,6 +178,9 @@ fn says(line: &&str) -> bool {
 
 /// A line without brackets, prompts and file positions in front of it.
 pub(super) fn without_prefix(line: &str) -> &str {
+    if line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return line.strip_prefix("E   ").unwrap_or(line).trim_ascii_start();
+    }
     let line =
         line.trim_start_matches(['>', '#', '*', '-', ' ', '\t', '"', '\'', '`', '❌', '✗', '×']);
     line.strip_prefix("E   ").unwrap_or(line).trim_ascii_start()

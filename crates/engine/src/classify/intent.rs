@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use super::Intent;
 use super::intent_words::{SAYINGS, Saying};
+use crate::bytes::find_any;
 
 /// How much of the beginning of a reply is looked at, in bytes.
 const HEAD: usize = 512;
@@ -141,21 +142,28 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
         while !rest.is_empty() {
             let bytes = rest.as_bytes();
             let mut end = bytes.len();
-            for (at, byte) in bytes.iter().enumerate() {
+            let mut from = 0;
+            while let Some(at) = find_any(bytes, from, *b".!?\n\\") {
                 let next = bytes.get(at + 1).copied().unwrap_or(b' ');
-                let stop = matches!(byte, b'.' | b'!' | b'?')
-                    && (next.is_ascii_whitespace() || matches!(next, b'*' | b'"' | b')' | b'_'));
                 // A line end, also one in a JSON text.
-                let line = *byte == b'\n' || (*byte == b'\\' && next == b'n');
-                if stop || line {
-                    end = at + if *byte == b'\\' { 2 } else { 1 };
+                let (ends, len) = match bytes[at] {
+                    b'\n' => (true, 1),
+                    b'\\' => (next == b'n', 2),
+                    _ => (next.is_ascii_whitespace() || b"*\")_".contains(&next), 1),
+                };
+                if ends {
+                    end = at + len;
                     break;
                 }
+                from = at + 1;
             }
             let (sentence, after) = rest.split_at(end);
             rest = after;
-            let sentence =
-                sentence.trim_matches(|c: char| c.is_whitespace() || "*_#>-•`\"()".contains(c));
+            let around = |c: char| {
+                c.is_whitespace()
+                    || matches!(c, '*' | '_' | '#' | '>' | '-' | '•' | '`' | '"' | '(' | ')')
+            };
+            let sentence = sentence.trim_matches(around);
             if sentence.chars().filter(|c| c.is_alphabetic()).nth(1).is_some() {
                 return Some(sentence);
             }
@@ -224,8 +232,9 @@ fn without_thoughts(reply: &str) -> &str {
         }
     }
     // Some servers leave only the closing tag.
-    match rest.split_once("</think>") {
-        Some((before, after)) if !before.contains("<think>") => after,
+    const CLOSE: &str = "</think>";
+    match memmem::find(rest.as_bytes(), CLOSE.as_bytes()) {
+        Some(at) if !rest[..at].contains("<think>") => &rest[at + CLOSE.len()..],
         _ => rest,
     }
 }

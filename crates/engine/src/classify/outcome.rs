@@ -112,11 +112,15 @@ fn says_error(body: &str, kind: ToolKind, ended: bool) -> bool {
     if !ended && essence::is_json_error(body) {
         return true;
     }
+    // With an exit code of zero only a traceback counts, and not in what was read.
+    if ended && (data || !ends_in_exception(body)) {
+        return false;
+    }
     let mut first = true;
     for line in essence::head_lines(body, VERDICT).take(if data { 1 } else { 3 }) {
         match weigh(line) {
             Weight::Certain if !ended => return true,
-            Weight::Traceback if !data && (!ended || ends_in_exception(body)) => return true,
+            Weight::Traceback if !data => return true,
             Weight::Likely if !ended && message && first => return true,
             Weight::Done if first => return false,
             _ => {}

@@ -10,8 +10,9 @@ pub(crate) type Phrase<T> = (&'static str, T);
 pub(crate) struct Phrases<T: 'static, const SLOTS: usize> {
     table: &'static [Phrase<T>],
     slots: [Slot; SLOTS],
-    /// The second letters that follow each first one, as bits; most words of a text end here.
-    beginnings: [u32; 32],
+    /// The third letters that follow each pair of first ones, as bits; most words of a text end
+    /// here.
+    beginnings: [u32; PAIRS],
 }
 
 /// The phrases with one first word.
@@ -23,6 +24,15 @@ struct Slot {
     to: u16,
     /// More bits of the first word's hash, so that other words need not be compared.
     tag: u16,
+}
+
+/// Places for pairs of letters.
+const PAIRS: usize = 1024;
+
+/// The place of a pair of letters; others may share it.
+#[inline]
+const fn pair(first: u8, second: u8) -> usize {
+    (first as usize % 32) * 32 + second as usize % 32
 }
 
 const SEED: u32 = 0x811c_9dc5;
@@ -62,7 +72,7 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
     /// words than there are slots.
     pub(crate) const fn of(table: &'static [Phrase<T>]) -> Self {
         let mut slots = [Slot { from: 0, to: 0, tag: 0 }; SLOTS];
-        let mut beginnings = [0; 32];
+        let mut beginnings = [0; PAIRS];
         let (mut from, mut used) = (0, 0);
         while from < table.len() {
             let mut to = from + 1;
@@ -78,9 +88,13 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
             while slots[slot].to != 0 {
                 slot = (slot + 1) % SLOTS;
             }
-            let first = table[from].0.as_bytes();
-            let second = if first_len(table[from].0) > 1 { first[1] } else { 0 };
-            beginnings[first[0] as usize % 32] |= 1 << (second % 32);
+            let (first, len) = (table[from].0.as_bytes(), first_len(table[from].0));
+            let second = if len > 1 { first[1] } else { BETWEEN };
+            beginnings[pair(first[0], second)] |= match len {
+                1 => u32::MAX,
+                2 => 1 << BETWEEN,
+                _ => 1 << (first[2] % 32),
+            };
             slots[slot] = Slot { from: from as u16, to: to as u16, tag: (hash >> 16) as u16 };
             used += 1;
             assert!(used < SLOTS, "too few slots");
@@ -110,7 +124,7 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
                 at += 1;
                 continue;
             }
-            if folded != LEAD && !self.may_begin(folded, bytes.get(at + 1)) {
+            if folded != LEAD && !self.may_begin(folded, &bytes[at + 1..]) {
                 at = word_end(bytes, at + 1);
                 continue;
             }
@@ -127,12 +141,15 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
         }
     }
 
-    /// Whether a phrase may begin with a word that begins with these two letters.
+    /// Whether a phrase may begin with a word that begins with this letter and goes on so.
     #[inline]
-    fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
-        let second = second.map_or(BETWEEN, |byte| FOLDED[usize::from(*byte)]);
+    fn may_begin(&self, first: u8, rest: &[u8]) -> bool {
+        let folded = |at: usize| rest.get(at).map_or(BETWEEN, |byte| FOLDED[usize::from(*byte)]);
+        let (second, third) = (folded(0), folded(1));
         // An apostrophe that is no ASCII is looked at where words are read.
-        second == LEAD || self.beginnings[usize::from(first % 32)] & (1 << (second % 32)) != 0
+        second == LEAD
+            || third == LEAD
+            || self.beginnings[pair(first, second)] & (1 << (third % 32)) != 0
     }
 
     fn at(&self, text: &[u8], word: Range<usize>, hash: u32) -> Option<(T, usize)> {
@@ -214,13 +231,12 @@ static FOLDED: [u8; 256] = {
 #[inline]
 fn word_end(text: &[u8], mut at: usize) -> usize {
     loop {
-        match text.get(at).map_or(BETWEEN, |byte| FOLDED[usize::from(*byte)]) {
-            BETWEEN => return at,
-            LEAD => match word_byte(text, at) {
-                Some((_, width)) => at += width,
-                None => return at,
-            },
-            _ => at += 1,
+        while text.get(at).is_some_and(|byte| FOLDED[usize::from(*byte)] > LEAD) {
+            at += 1;
+        }
+        match word_byte(text, at) {
+            Some((_, width)) => at += width,
+            None => return at,
         }
     }
 }

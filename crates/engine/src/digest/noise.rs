@@ -38,6 +38,16 @@ pub(super) fn line(rest: &[u8]) -> Option<usize> {
         .then(|| rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()))
 }
 
+/// Whether `/` or `<` is no noise, by the byte that follows it; most are none.
+#[inline]
+pub(super) const fn is_plain(stop: u8, next: Option<&u8>) -> bool {
+    match stop {
+        b'/' => !matches!(next, Some(b't')),
+        b'<' => !matches!(next, Some(b's' | b't')),
+        _ => false,
+    }
+}
+
 /// The noise around a digit, `/` or `<` at a position, or else where to look on. Nothing before
 /// `from` belongs to it.
 pub(super) fn at(bytes: &[u8], from: usize, at: usize) -> Result<Noise, usize> {
@@ -64,9 +74,27 @@ fn element(rest: &[u8]) -> Option<usize> {
     memchr::memmem::find(rest, close).map(|at| at + close.len())
 }
 
+/// The bytes of words: letters, digits, `_` and everything beyond ASCII.
+static IN_WORD: [bool; 256] = {
+    let mut in_word = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        in_word[at] = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        at += 1;
+    }
+    in_word
+};
+
 /// The noise in the word around a digit, or else where that word ends.
 fn number(bytes: &[u8], from: usize, at: usize) -> Result<Noise, usize> {
-    let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let in_word = |byte: &u8| IN_WORD[usize::from(*byte)];
+    if let Some(before) = bytes[from..at].last().filter(|byte| in_word(byte))
+        && !before.is_ascii_hexdigit()
+    {
+        // No part of a hexadecimal number, which is the only noise that begins before a digit.
+        return Err(at + bytes[at..].iter().take_while(|byte| in_word(byte)).count());
+    }
     let before = bytes[from..at].iter().rev().take_while(|byte| in_word(byte)).count();
     let after = bytes[at..].iter().take_while(|byte| in_word(byte)).count();
     let (start, len) = (at - before, before + after);

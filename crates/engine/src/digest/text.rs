@@ -65,6 +65,10 @@ impl Scan {
                 from = at;
                 continue;
             }
+            if noise::is_plain(stop, bytes.get(at + 1)) {
+                at += 1;
+                continue;
+            }
             match noise::at(bytes, from, at) {
                 Ok(Noise { start, len, stands_for }) => {
                     self.piece(&bytes[from..start]);

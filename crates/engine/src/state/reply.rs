@@ -73,21 +73,19 @@ impl State {
 
     /// The model's own signal (C2, C3). Only the reply's own words count, never a tool's.
     fn take_signal(&mut self, reply: &Reply<'_>, policy: &Policy) {
-        let explicit = reply
-            .tool_calls
-            .iter()
-            .find_map(|call| protocol::read_call(&call.name, &call.arguments))
-            .or_else(|| protocol::read(&reply.text))
-            .map(|signal| signal.status);
+        let (mut explicit, mut works) = (None, false);
+        for call in &reply.tool_calls {
+            match protocol::read_call(&call.name, &call.arguments) {
+                Some(signal) => explicit = explicit.or(Some(signal)),
+                // Who works goes on without being asked to: only talk that goes on is counted.
+                None => works = true,
+            }
+        }
+        let explicit = explicit.or_else(|| protocol::read(&reply.text)).map(|signal| signal.status);
         let patterns =
             !policy.continuation.protocol.require_explicit_signal && reply.tool_calls.is_empty();
         let fallback = || if patterns { protocol::patterns(&reply.text) } else { None };
         let signal = explicit.or_else(fallback);
-        // Who works goes on without being asked to: only talk that goes on is counted.
-        let works = reply
-            .tool_calls
-            .iter()
-            .any(|call| protocol::read_call(&call.name, &call.arguments).is_none());
         let continuations = &mut self.continuations;
         continuations.signal = signal;
         match signal {

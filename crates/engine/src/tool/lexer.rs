@@ -3,6 +3,8 @@
 //! No shell is rebuilt here. Quotes, escapes, substitutions, comments and here-documents are
 //! respected as far as it takes not to find a `;` or `>` where there is none.
 
+use memchr::{memchr, memmem, memrchr};
+
 /// How many simple commands of one command line are looked at.
 const PARTS_LIMIT: usize = 64;
 
@@ -23,6 +25,18 @@ pub(super) fn parts(script: &str) -> impl Iterator<Item = Part<'_>> {
         .filter(|part| !part.text.is_empty())
         .take(PARTS_LIMIT)
 }
+
+/// Bytes that mean nothing wherever they stand in a command line.
+static PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let marked = b"\\'\"`()#<&|;\n";
+    let mut at = 0;
+    while at < marked.len() {
+        plain[marked[at] as usize] = false;
+        at += 1;
+    }
+    plain
+};
 
 struct Parts<'a> {
     script: &'a str,
@@ -48,6 +62,10 @@ impl<'a> Iterator for Parts<'a> {
         self.piped = false;
         while at < bytes.len() {
             let byte = bytes[at];
+            if PLAIN[usize::from(byte)] {
+                at += 1;
+                continue;
+            }
             let next = bytes.get(at + 1).copied().unwrap_or(0);
             match byte {
                 b'\\' if quote != b'\'' => at += 1,
@@ -138,12 +156,17 @@ impl<'a> Parts<'a> {
             return None;
         }
         let body = self.script.get(line_end + 1..)?;
-        let mut at = 0;
-        for line in body.split_inclusive('\n') {
-            if line.trim_ascii() == delimiter {
-                return Some((&body[..at], line_end + 1 + at + line.len()));
+        // Few lines hold the delimiter: only those are looked at.
+        let finder = memmem::Finder::new(delimiter);
+        let mut start = 0;
+        while let Some(found) = finder.find(&body.as_bytes()[start..]) {
+            let at = start + found;
+            start += memrchr(b'\n', &body.as_bytes()[start..at]).map_or(0, |before| before + 1);
+            let end = memchr(b'\n', &body.as_bytes()[at..]).map_or(body.len(), |len| at + len + 1);
+            if body[start..end].trim_ascii() == delimiter {
+                return Some((&body[..start], line_end + 1 + end));
             }
-            at += line.len();
+            start = end;
         }
         // The end is missing or cut off: all the rest is its body.
         Some((body, self.script.len()))

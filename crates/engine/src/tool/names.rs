@@ -39,7 +39,8 @@ pub(crate) fn bare(name: &str) -> &str {
     {
         return rest.split_once('_').map_or(rest, |(_, tool)| tool);
     }
-    let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
+    let from = name.bytes().rposition(|byte| matches!(byte, b'.' | b'/' | b':'));
+    let last = &name[from.map_or(0, |at| at + 1)..];
     if last.is_empty() { name } else { last }
 }
 

@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::canon::{Fold, hash_command, hash_text};
 use super::keys::{Role, role_of};
+use crate::bytes::find_any;
 use crate::digest::{combine, mix};
 
 /// How much of the arguments is read, in bytes. What lies beyond is only hashed.
@@ -215,10 +216,10 @@ fn split_line(text: &str) -> Option<(Role, &str, &str)> {
         return None;
     }
     let mut end = value.len();
-    for (at, _) in value.match_indices('\n') {
-        let line = &value[at + 1..];
-        let word = line.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
-        if word > 0 && line.as_bytes().get(word) == Some(&b':') {
+    for at in memchr::memchr_iter(b'\n', value.as_bytes()) {
+        let line = &value.as_bytes()[at + 1..];
+        let word = line.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        if word > 0 && line.get(word) == Some(&b':') {
             end = at;
             break;
         }
@@ -235,25 +236,32 @@ fn scalar(value: &str) -> Cow<'_, str> {
         return if folded { Cow::Owned(value.replace("\n  ", " ")) } else { value.into() };
     };
     let mut text = String::with_capacity(quoted.len());
-    let mut chars = quoted.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => break,
-            '\n' => {
-                chars = chars.as_str().trim_start_matches(' ').chars();
+    let mut rest = quoted;
+    while let Some(at) = find_any(rest.as_bytes(), 0, *b"\"\n\\") {
+        text.push_str(&rest[..at]);
+        let mark = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match mark {
+            b'"' => return Cow::Owned(text),
+            b'\n' => {
+                rest = rest.trim_start_matches(' ');
                 text.push(' ');
             }
-            '\\' => match chars.next() {
-                Some('n') => text.push('\n'),
-                Some('t') => text.push('\t'),
-                // An escaped line end joins; the blanks that follow are layout.
-                Some('\n') => chars = chars.as_str().trim_start_matches(' ').chars(),
-                Some(other) => text.push(other),
-                None => break,
-            },
-            c => text.push(c),
+            _ => {
+                let mut chars = rest.chars();
+                match chars.next() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    // An escaped line end joins; the blanks that follow are layout.
+                    Some('\n') => chars = chars.as_str().trim_start_matches(' ').chars(),
+                    Some(other) => text.push(other),
+                    None => {}
+                }
+                rest = chars.as_str();
+            }
         }
     }
+    text.push_str(rest);
     Cow::Owned(text)
 }
 

@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::cursor::Cursor;
 use crate::extent::elements;
 use crate::labels::{LabelList, resolve};
 use crate::lenient::{Count, Flag, Obj, Raw, Str, Strict, parse};
 use crate::lines::why;
-use crate::message::Message;
+use crate::message::{Message, once, parsed};
 use crate::run::{Outcome, RunEnd, RunMeta};
 use crate::session::{Opening, Session, owned_reply, set};
 use crate::steps::Steps;
@@ -85,9 +86,8 @@ pub(crate) fn read_run(
     line: u64,
     out: &mut RunWriter<'_>,
 ) -> serde_json::Result<()> {
-    if text.len() <= MAX_WHOLE
-        && let Ok(mut run) = parse::<RunFields<'_, WholeSteps<'_>>>(text)
-    {
+    let whole = if text.len() <= MAX_WHOLE { whole_run(text) } else { None };
+    if let Some(mut run) = whole {
         let WholeSteps(messages) = std::mem::take(&mut run.steps);
         start(&run, name, line, out);
         let mut steps = Steps::default();
@@ -121,6 +121,40 @@ pub(crate) fn read_run(
     Ok(())
 }
 
+/// The run in one go: the short way, or else by the parser; `None` if it has to be read step by
+/// step.
+fn whole_run(text: &str) -> Option<RunFields<'_, WholeSteps<'_>>> {
+    take_run(&mut Cursor::new(text)).or_else(|| parse(text).ok())
+}
+
+/// Takes a run the short way; see [`Cursor`].
+fn take_run<'a>(cursor: &mut Cursor<'a>) -> Option<RunFields<'a, WholeSteps<'a>>> {
+    let mut run: RunFields<'a, WholeSteps<'a>> = RunFields::default();
+    let mut seen = 0;
+    cursor.object(|cursor, key| {
+        if key == "steps" {
+            run.steps = WholeSteps::take(cursor)?;
+            return once(&mut seen, 9);
+        }
+        let raw = cursor.value()?;
+        let text = Str::of_raw(raw);
+        let ((), field) = match key {
+            "id" => (run.id = text, 0),
+            "agent" => (run.agent = text, 1),
+            "model" => (run.model = text, 2),
+            "task" => (run.task = text, 3),
+            "instance" => (run.instance = text, 4),
+            "outcome" => (run.outcome = parsed(raw)?, 5),
+            "correct" => (run.correct = parsed(raw)?, 6),
+            "context_window" => (run.context_window = parsed(raw)?, 7),
+            "labels" => (run.labels = parsed(raw)?, 8),
+            _ => return Some(()),
+        };
+        once(&mut seen, field)
+    })?;
+    cursor.is_at_end().then_some(run)
+}
+
 fn start<S: Default>(run: &RunFields<'_, S>, name: &str, line: u64, out: &mut RunWriter<'_>) {
     let mut meta = run.meta(line);
     if meta.id.is_empty() {
@@ -136,6 +170,19 @@ fn end_of<S: Default>(run: &RunFields<'_, S>, steps: &Steps<'_>) -> RunEnd {
 /// Steps that are all parsed at once. Fails on too many of them, or on one that is no object.
 #[derive(Debug, Default)]
 struct WholeSteps<'a>(Vec<Message<'a>>);
+
+impl<'a> WholeSteps<'a> {
+    /// Takes steps the short way; see [`Cursor`].
+    fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
+        // Steps are seldom shorter: hardly any is moved while the list grows.
+        let mut steps = Vec::with_capacity(cursor.rest() / 2048 + 1);
+        cursor.list(|cursor| {
+            steps.push(Message::take(cursor)?);
+            (steps.len() <= MAX_WHOLE_STEPS).then_some(())
+        })?;
+        Some(Self(steps))
+    }
+}
 
 struct WholeVisitor;
 
@@ -231,5 +278,71 @@ impl Session for RunSession {
         let labels = serde_json::from_str::<LabelList<'_>>(&self.labels).unwrap_or_default();
         let labels = resolve(&labels, self.steps.turns());
         self.opening.close(RunEnd { labels, ..end }, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Both ways to parse a run give the same, or the short one gives nothing.
+    fn check(text: &str) -> bool {
+        let seen = |run: Option<RunFields<'_, WholeSteps<'_>>>| {
+            run.map(|mut run| {
+                let steps = std::mem::take(&mut run.steps).0;
+                let steps: Vec<_> = steps.into_iter().map(|step| step.into_parts(1)).collect();
+                format!("{run:?} {steps:?}")
+            })
+        };
+        let taken = seen(take_run(&mut Cursor::new(text)));
+        let parsed = seen(parse(text).ok());
+        assert!(taken.is_none() || taken == parsed, "{text}\n{taken:?}\n{parsed:?}");
+        taken.is_some()
+    }
+
+    const STEPS: &str = r#"{"id":"a\u00e9","agent":"x","model":null,"task":"do\nit","outcome":
+        {"solved":true,"reward":1.0},"correct":0,"labels":[{"kind":"k","step":1,"by":"human"}],
+        "context_window":1000,"extra":{"a":[1,2]},"steps":[{"role":"system","content":null},
+        {"role":"user","content":"Say \"hi\" \ud83d\ude00 and\tgo"},{"role":"assistant",
+        "content":[{"type":"text","text":"a"},{"type":"tool_use","id":"i","name":"n","input":{}}],
+        "reasoning":"why\\","kind":"reasoning","usage":{"input_tokens":5},"finish_reason":"stop",
+        "tool_calls":[{"id":"1","name":"read","arguments":{"path":"a\n"}},{"function":
+        {"name":"f","arguments":"{\"a\":1}"}},{"name":"g","arguments":null,"args":"x\ty"}]},
+        {"role":"tool","tool_call_id":"1","content":"out\nput","exit_code":1,"error":false,
+        "orig_len":9000,"ts":"2024-01-01T00:00:00Z"},{"role":"tool","content":{"type":"text"}}]}"#;
+
+    #[test]
+    fn takes_usual_runs_the_short_way() {
+        assert!(check(STEPS));
+        let cases = [
+            r#"{"id":"a","id":"b"}"#,
+            r#"{"steps":[{"role":"user","role":"tool"}]}"#,
+            r#"{"steps":[{"tool_calls":[1]}]}"#,
+            r#"{"steps":[{"tool_calls":[{"id":1,"id":2}]}]}"#,
+            r#"{"steps":[1]}"#,
+            r#"{"steps":null}"#,
+            r#"{"st\u0065ps":[]}"#,
+            r#"{"steps":[]} x"#,
+            "[]",
+        ];
+        for text in cases {
+            assert!(!check(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_runs_are_read_alike(
+            at in 0..STEPS.len(),
+            len in 0_usize..6,
+            new in "[\\[\\]{}:,\"\\\\ nu0-9.-]{0,3}",
+        ) {
+            let end = (at + len).min(STEPS.len());
+            if let (Some(before), Some(after)) = (STEPS.get(..at), STEPS.get(end..)) {
+                check(&[before, &new, after].concat());
+            }
+        }
     }
 }
