@@ -113,7 +113,8 @@ async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
 
 function post<T>(path: string, body: unknown, who = ''): Promise<T> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (who !== '') headers['x-steersman-who'] = who;
+  // Headers hold only ASCII.
+  if (who !== '') headers['x-steersman-who'] = encodeURIComponent(who);
   return ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 

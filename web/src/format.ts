@@ -36,6 +36,19 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)}d`;
 }
 
+/** A length of time to the second: 1h 30m, 1m 30s; below ten seconds to the tenth. */
+export function duration(ms: number): string {
+  if (ms < 10 * SECOND) return `${(Math.max(0, ms) / SECOND).toFixed(1)}s`;
+  const parts: [number, string][] = [
+    [Math.floor(ms / DAY), 'd'],
+    [Math.floor((ms % DAY) / HOUR), 'h'],
+    [Math.floor((ms % HOUR) / MINUTE), 'm'],
+    [Math.floor((ms % MINUTE) / SECOND), 's'],
+  ];
+  const told = parts.filter(([many]) => many > 0).map(([many, unit]) => `${many}${unit}`);
+  return told.slice(0, 2).join(' ');
+}
+
 export function clock(atMs: number): string {
   return new Date(atMs).toLocaleTimeString('en-GB');
 }

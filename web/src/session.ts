@@ -12,6 +12,8 @@ import { askAfter, mergeTimeline, withMark } from './state/timeline';
 const PAST_ENTRIES = 400;
 /** How long to wait for more before the turns are read again. Milliseconds. */
 const GATHER_MS = 120;
+/** How long to wait where the gateway cannot be reached. Milliseconds. */
+const RETRY_MS = 1_000;
 /** Pages of turns that are read at once at most. */
 const MAX_PAGES = 20;
 
@@ -53,6 +55,8 @@ class Opened implements OpenSession {
   #isReading = false;
   #isAgain = false;
   #isClosed = false;
+  /** Something changed in a turn that was told long ago: all are read again. */
+  #isWhole = false;
 
   constructor(id: string, after: number | null) {
     this.id = id;
@@ -81,7 +85,9 @@ class Opened implements OpenSession {
       this.entries.value = appendEntries(this.entries.value, fresh);
       this.told.value += fresh.length;
     });
-    if (last.seq > (this.timeline.value?.seq ?? 0)) this.#gather();
+    if (last.seq <= (this.timeline.value?.seq ?? 0)) return;
+    this.#isWhole ||= fresh.some((event) => event.kind === 'marked');
+    this.#gather();
   }
 
   /** Many entries come together; the turns are read once for them. */
@@ -100,7 +106,8 @@ class Opened implements OpenSession {
     }
     this.#isReading = true;
     try {
-      let after: number | null = askAfter(this.timeline.value);
+      let after: number | null = this.#isWhole ? 0 : askAfter(this.timeline.value);
+      this.#isWhole = false;
       for (let page = 0; page < MAX_PAGES && after !== null && !this.#isClosed; page += 1) {
         const fresh: Timeline = await api.timeline(this.id, after);
         this.timeline.value = mergeTimeline(this.timeline.value, fresh);
@@ -127,19 +134,28 @@ class Opened implements OpenSession {
 
   #fail(error: unknown): void {
     this.error.value = error instanceof Error ? error.message : String(error);
+    const isUnknown = error instanceof ApiError && error.status === 404;
+    if (isUnknown) this.timeline.value = null;
     if (this.timeline.value !== null) {
       // What is shown stays; the feed says that the gateway is gone, and it is read again after.
-      if (!(error instanceof ApiError && error.status === 0)) return;
-      window.setTimeout(() => this.#gather(), 1_000);
+      if (error instanceof ApiError && error.status === 0) this.#retry();
       return;
     }
-    const isUnknown = error instanceof ApiError && error.status === 404;
     this.reading.value = isUnknown ? 'unknown' : 'failed';
+    if (error instanceof ApiError && error.status === 0) this.#retry();
+  }
+
+  #retry(): void {
+    if (!this.#isClosed) window.setTimeout(() => this.#gather(), RETRY_MS);
   }
 
   async steer(control: Control): Promise<void> {
-    await api.control(this.id, control, preferences.value.who);
-    this.#gather();
+    try {
+      await api.control(this.id, control, preferences.value.who);
+    } finally {
+      // Also where it was refused: then the session is not what it was taken for.
+      this.#gather();
+    }
   }
 
   async mark(seq: number, mark: Decided['mark'], note: string | null): Promise<void> {

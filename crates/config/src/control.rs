@@ -44,6 +44,25 @@ pub enum Control {
     },
 }
 
+impl std::fmt::Display for Control {
+    /// As a sentence, for people.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Continuation { on: true } => f.write_str("decisions are acted on again"),
+            Self::Continuation { on: false } => f.write_str("decisions are not acted on"),
+            Self::Aggressiveness { preset } => write!(f, "the preset is {preset}"),
+            Self::Pause => f.write_str("paused"),
+            Self::Resume => f.write_str("resumed"),
+            Self::Limits(limits) => limits.fmt(f),
+            Self::ForceSynthesis => f.write_str("wants the answer now"),
+            Self::ReEvaluate => f.write_str("wants the course reconsidered"),
+            Self::StartOver => f.write_str("wants a new attempt"),
+            Self::Stop => f.write_str("stopped it"),
+            Self::Note { text } => write!(f, "note: {text}"),
+        }
+    }
+}
+
 /// Budgets of a session in the place of the policy's. `None` leaves one as it is, 0 lifts it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
@@ -71,6 +90,30 @@ pub struct Limits {
     /// Time in which the agent worked. Milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_working_ms: Option<u64>,
+}
+
+impl std::fmt::Display for Limits {
+    /// What is given, by name: `max_turns is 50, max_cost_nanodollars is lifted`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let given = [
+            ("max_turns", self.max_turns.map(u64::from)),
+            ("max_tool_calls", self.max_tool_calls.map(u64::from)),
+            ("max_total_tokens", self.max_total_tokens),
+            ("max_output_tokens", self.max_output_tokens),
+            ("max_cost_nanodollars", self.max_cost_nanodollars),
+            ("max_wall_ms", self.max_wall_ms),
+            ("max_working_ms", self.max_working_ms),
+        ];
+        let given = given.into_iter().filter_map(|(name, limit)| Some((name, limit?)));
+        for (at, (name, limit)) in given.enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            match limit {
+                0 => write!(f, "{name} is lifted")?,
+                limit => write!(f, "{name} is {limit}")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Limits {

@@ -1,6 +1,7 @@
 // Each control, and its effect on what the engine does next.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { Agent, call, loop, mend } from '../agent.mjs';
 import { eventually, test } from '../check.mjs';
 
@@ -186,4 +187,41 @@ test('helm: every control stands in the journal with who took it', async ({ open
     },
   );
   await page.waitForText('.note.control', 'anna');
+});
+
+test('helm: whoever acts is told by name, in any script', async ({ open, gateway }) => {
+  const agent = await working(gateway, 'signed');
+  const page = await open(`#/s/${agent.session}`);
+  await page.click('.settings summary');
+  await page.type('.sheet input[type=text]', 'Jörg 船長 100 %');
+  await page.click('.helm button', 'Pause');
+  await page.waitForText('.turns, .before', 'Jörg 船長 100 %');
+  await page.waitForText('.turns, .before', 'paused');
+  await page.click('.helm button', 'Resume');
+});
+
+test('helm: a session that is deleted stays deleted', async ({ open, gateway, binary }) => {
+  const agent = await working(gateway, 'deleted');
+  const page = await open(`#/s/${agent.session}`);
+  await page.waitForText('.turn', 'read');
+  const args = ['sessions', 'delete', agent.session, '--yes', '--state', gateway.state];
+  execFileSync(binary, args);
+  await page.click('.helm button', 'Pause');
+  await page.waitForText('h1, h2', 'no such session');
+  const { sessions } = await gateway.api('/api/sessions?limit=500');
+  assert.ok(!sessions.some((it) => it.session === agent.session));
+  page.problems = page.problems.filter((it) => !it.includes('404'));
+});
+
+test('helm: marks reach every page that is open', async ({ open, gateway }) => {
+  const agent = await working(gateway, 'marked-twice');
+  await loop(agent, 4);
+  const pages = [];
+  for (const _ of [1, 2]) pages.push(await open(`#/s/${agent.session}/decisions`));
+  const [one, two] = pages;
+  await two.waitForText('.decision', 'Was this right?');
+  await agent.turn({ text: 'I go on.', calls: [{ name: 'read', returns: 'new' }] });
+  await agent.turn({ text: 'And on.', calls: [{ name: 'read', returns: 'newer' }] });
+  await one.click('.decision button', 'Helpful');
+  await two.until(() => document.querySelector('.decision button[aria-pressed=true]') !== null);
 });

@@ -172,3 +172,13 @@ test('runs: what agents claim, write and hand over', async ({ open, binary, gate
   await page.waitForText('.turn', 'step 1/3');
   await page.waitForText('.turn', 'coder to reviewer: Look.');
 });
+
+test('runs: one that is killed is told as interrupted', async ({ open, binary, gateway }) => {
+  const { run, id } = await rehearse(binary, gateway);
+  const page = await open(`#/s/${id}`);
+  await page.waitForText('.title .badge', 'running');
+  run.kill('SIGKILL');
+  await run.ended;
+  await page.waitForText('.title .badge', 'interrupted');
+  await page.waitForText('.helm', 'no process drives');
+});

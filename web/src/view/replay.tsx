@@ -20,7 +20,14 @@ interface Shown {
 /** Kept while the page is open, so that looking at the fleet does not lose it. */
 const shown = signal<Shown | null>(null);
 const busy = signal('');
+/** The policy that is chosen; empty: the gateway's own. */
+const chosen = signal('');
 const error = signal('');
+
+/** Takes a file, wherever on the page it was dropped. */
+export function replay(file: File): void {
+  void read(file, '', chosen.value);
+}
 
 async function read(file: File, run: string, policy: string): Promise<void> {
   error.value = '';
@@ -29,6 +36,8 @@ async function read(file: File, run: string, policy: string): Promise<void> {
     return;
   }
   busy.value = file.name;
+  // The one before is not what was asked for, whatever comes of this one.
+  if (shown.value?.file !== file) shown.value = null;
   try {
     const replayed = await api.replay(file, { name: file.name, run, policy });
     shown.value = { file, policy, replayed };
@@ -43,7 +52,7 @@ async function read(file: File, run: string, policy: string): Promise<void> {
 
 export function Replay() {
   const [isOver, setOver] = useState(false);
-  const [policy, setPolicy] = useState('');
+  const policy = chosen.value;
   const now = shown.value;
   const take = (file: File | undefined): void => {
     if (file !== undefined) void read(file, '', policy);
@@ -57,11 +66,7 @@ export function Replay() {
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        take(event.dataTransfer?.files[0]);
-      }}
+      onDrop={() => setOver(false)}
     >
       <div class={now === null ? 'drop' : 'drop small'}>
         {now === null && <h1>Replay a recorded run</h1>}
@@ -83,7 +88,7 @@ export function Replay() {
           <select
             value={policy}
             onChange={(event) => {
-              setPolicy(event.currentTarget.value);
+              chosen.value = event.currentTarget.value;
               const run = now?.replayed.timeline?.session ?? '';
               if (now !== null) void read(now.file, run, event.currentTarget.value);
             }}

@@ -8,7 +8,7 @@ import { MAX_WHO, applyTheme, prefer, preferences, type Theme } from '../prefere
 import { hrefOf, readRoute, type Route } from '../route';
 import { AnalyticsView } from './analytics';
 import { Fleet } from './fleet';
-import { Replay } from './replay';
+import { Replay, replay } from './replay';
 import { SessionView } from './session';
 
 export const route = signal<Route>(readRoute(location.hash));
@@ -44,6 +44,7 @@ export function watchKeys(): void {
 
 export function Shell() {
   const { view } = route.value;
+  useDrops();
   useEffect(() => {
     const number = wanting.value;
     document.title = `${number > 0 ? `(${number}) ` : ''}${NAMES[view]} – Steersman`;
@@ -83,6 +84,31 @@ export function Shell() {
       </main>
     </>
   );
+}
+
+/** A file that is dropped anywhere is replayed, and never opened in the place of the page. */
+function useDrops(): void {
+  useEffect(() => {
+    const isFile = (event: DragEvent): boolean =>
+      event.dataTransfer?.types.includes('Files') === true;
+    const over = (event: DragEvent): void => {
+      if (isFile(event)) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      const file = event.dataTransfer?.files[0];
+      if (!isFile(event)) return;
+      event.preventDefault();
+      if (file === undefined) return;
+      location.hash = '#/replay';
+      replay(file);
+    };
+    window.addEventListener('dragover', over);
+    window.addEventListener('drop', drop);
+    return () => {
+      window.removeEventListener('dragover', over);
+      window.removeEventListener('drop', drop);
+    };
+  }, []);
 }
 
 function skip(event: Event): void {
@@ -131,7 +157,7 @@ function Disconnected() {
     <div class="notice" role="alert">
       <span>
         {status === 'reconnecting'
-          ? 'The line to Steersman is gone. What you see may be old; nothing that happens meanwhile is lost.'
+          ? 'The line to Steersman is gone. What you see may be old; what happens meanwhile is told once it is back. A page of `run --listen` ends with its run.'
           : 'Steersman does not answer yet.'}
       </span>
       <button type="button" class="button" onClick={retryNow}>

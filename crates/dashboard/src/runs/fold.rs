@@ -134,14 +134,10 @@ impl Fold {
                 draft.note(place, "marked", &format!("entry {seq}: {mark}"), Some(who));
             }
             Entry::Controlled { who, control } => {
-                let text = match control {
-                    Control::Note { text } => format!("note: {text}"),
-                    control => serde_json::to_string(control).unwrap_or_default(),
-                };
-                draft.note(place, "control", &text, Some(who));
+                draft.note(place, "control", &control.to_string(), Some(who));
             }
             Entry::StopRequested { who } => {
-                draft.note(place, "control", r#"{"control":"stop"}"#, Some(who));
+                draft.note(place, "control", &Control::Stop.to_string(), Some(who));
             }
             other => {
                 if let Some((kind, text)) = note_of(other) {

@@ -15,6 +15,7 @@ mod timeline;
 mod types;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, request};
@@ -61,6 +62,11 @@ const ENTRIES: u64 = 200;
 const MAX_WHO: usize = 64;
 /// What is spoken over a WebSocket, where a client asks for it by name.
 const PROTOCOL: &str = "steersman.v1";
+/// How often it is looked for a session that may not be written yet: as long as entries are
+/// gathered, and a little more.
+const WRITTEN_LOOKS: u32 = 8;
+/// How long between two looks.
+const WRITTEN_LOOK: Duration = Duration::from_millis(25);
 /// Who took the helm, where the request does not say.
 const SOMEBODY: &str = "a person";
 
@@ -240,7 +246,8 @@ impl Api {
         let control: Control = json_body(head, body).await?;
         let who = who(head);
         let store = &self.with.store;
-        let run = store.session(id).await?.filter(|summary| !is_gateway(summary));
+        let found = self.written(id).await?.ok_or_else(|| Refused::unknown(id.as_str()))?;
+        let run = Some(found).filter(|summary| !is_gateway(summary));
         if let (Some(summary), Some(runs)) = (&run, &self.with.runs) {
             let wish = Wish { who: &who, what: &control, at_ms: (self.with.clock)() };
             runs.control(store, summary, wish).await.map_err(|error| refused(id, error))?;
@@ -249,6 +256,20 @@ impl Api {
             helm.control(id.as_str(), &who, control.clone()).map_err(|it| refused(id, it))?;
         }
         Ok(json(&Taken { session: id.to_string(), who, control }))
+    }
+
+    /// A session of the store. One that has just begun may not be written yet, one that was deleted
+    /// never comes back by being asked for.
+    async fn written(&self, id: &SessionId) -> Result<Option<Summary>, Refused> {
+        for _ in 0..WRITTEN_LOOKS {
+            let found = self.with.store.session(id).await?;
+            let is_open = found.is_some() || self.with.helm.is_none();
+            if is_open || !id.as_str().starts_with("gw-") {
+                return Ok(found);
+            }
+            tokio::time::sleep(WRITTEN_LOOK).await;
+        }
+        Ok(self.with.store.session(id).await?)
     }
 
     async fn analytics(&self, query: &Query) -> Result<Reply, Refused> {
@@ -349,10 +370,14 @@ fn position(cursor: &str) -> Result<Position, Refused> {
     place.ok_or_else(|| Refused::bad("`cursor` is `next` of the answer before"))
 }
 
-/// Who asks, as far as the request says.
+/// Who asks, as far as the request says: UTF-8, or that with `%` and two digits for each byte that
+/// headers of browsers cannot hold.
 fn who(head: &request::Parts) -> String {
-    let given = head.headers.get("x-steersman-who").and_then(|who| who.to_str().ok());
-    match given.map(str::trim) {
+    let given = head.headers.get("x-steersman-who");
+    let given = given.and_then(|who| std::str::from_utf8(who.as_bytes()).ok());
+    let given = given.map(|who| decode(&who.replace('+', "%2B")).unwrap_or_else(|| who.to_owned()));
+    let given = given.filter(|who| !who.chars().any(char::is_control));
+    match given.as_deref().map(str::trim) {
         Some(who) if !who.is_empty() => who[..who.floor_char_boundary(MAX_WHO)].to_owned(),
         _ => SOMEBODY.to_owned(),
     }

@@ -12,7 +12,6 @@ use super::Api;
 use super::query::Query;
 use super::reply::{Refused, Reply, json};
 use super::types::is_gateway;
-use crate::control::Control;
 use crate::govern::Course;
 use crate::record::{self, Entry, Replied, Returned};
 
@@ -143,11 +142,7 @@ impl Fold {
                 draft.note(place, "marked", &text, Some(&who));
             }
             Entry::Controlled { who, control } => {
-                let text = match &control {
-                    Control::Note { text } => format!("note: {text}"),
-                    control => serde_json::to_string(control).unwrap_or_default(),
-                };
-                draft.note(place, "control", &text, Some(&who));
+                draft.note(place, "control", &control.to_string(), Some(&who));
             }
             other => self.noted(place, &other),
         }

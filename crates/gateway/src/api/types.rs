@@ -223,11 +223,12 @@ impl SessionLine {
         let attention = attention(&head.state, driven.map(|driven| (driven, is_held)));
         let is_warned = last.as_ref().is_some_and(|last| !last.is_over && !last.shadow);
         let goes_on = matches!(head.state.as_str(), "open" | "running" | "forced");
+        let gone = attention.filter(|word| matches!(*word, "interrupted" | "left"));
         let warned = (is_warned && goes_on).then_some("warned");
         Self {
             session: summary.id.to_string(),
             kind: kind.to_owned(),
-            state: head.state,
+            state: gone.map_or(head.state, str::to_owned),
             task: head.title,
             key: head.extra.as_deref().and_then(key_of),
             agent: head.agent,

@@ -232,6 +232,8 @@ async fn a_mark_names_an_intervention() {
 #[tokio::test]
 async fn the_helm_is_taken_by_whoever_may() {
     let stage = Stage::new(None);
+    tell(&*stage.journal, "gw-1", AT_MS);
+    stage.journal.close().await;
     let json_type = ("content-type", "application/json");
     let send = async |session: &str, headers: &[(&str, &str)], body: &str| -> (u16, Value) {
         let uri = format!("/api/sessions/{session}/control");
@@ -239,18 +241,19 @@ async fn the_helm_is_taken_by_whoever_may() {
         (got.status, checked("POST", CONTROL, &got))
     };
     let note = r#"{"control":"note","text":"Look at the log."}"#;
-    let who = ("x-steersman-who", " anna ");
+    // Headers of browsers are ASCII.
+    let who = ("x-steersman-who", " anna %E8%88%B9+1 ");
     let (status, taken) = send("gw-1", &[json_type, who], note).await;
     assert_eq!(status, 200);
     let expected = json!({
-        "session": "gw-1", "who": "anna",
+        "session": "gw-1", "who": "anna 船+1",
         "control": {"control": "note", "text": "Look at the log."},
     });
     assert_eq!(taken, expected);
     let (status, _) = send("gw-1", &[json_type], r#"{"control":"stop"}"#).await;
     assert_eq!(status, 200);
     let told = [
-        ("anna".to_owned(), Control::Note { text: "Look at the log.".to_owned() }),
+        ("anna 船+1".to_owned(), Control::Note { text: "Look at the log.".to_owned() }),
         ("a person".to_owned(), Control::Stop),
     ];
     assert_eq!(stage.holder.told(), told);

@@ -78,7 +78,7 @@ function base(part: Part, y: { max: number; axis: uPlot.Axis }): Options {
     scales: {
       x: {
         time: false,
-        range: (_, min, max) => [Math.min(min, max - 8) - 0.7, Math.max(max, min + 8) + 0.7],
+        range: (_, min, max) => [min - 0.7, Math.max(max, min + 8) + 0.7],
       },
       y: { range: [0, y.max] },
     },

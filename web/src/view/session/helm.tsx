@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Control, Timeline } from '../../client';
-import { money, short, span, words } from '../../format';
+import { duration, money, short, words } from '../../format';
 import { preferences } from '../../preferences';
 import type { OpenSession } from '../../session';
 import { Meter } from '../marks';
@@ -218,7 +218,7 @@ function Actions({ takes, steer }: Parts) {
 type Budget = Timeline['whole']['budgets'][number];
 
 function amount(name: string, value: number): string {
-  if (name.endsWith('_ms')) return span(value);
+  if (name.endsWith('_ms')) return duration(value);
   return name.includes('nanodollars') ? money(value) : short(value);
 }
 
@@ -258,8 +258,9 @@ function BudgetLine({ budget, isOpen, steer }: { budget: Budget; isOpen: boolean
   const told = `${amount(name, used)}${allowed === null ? ', no limit' : ` of ${amount(name, allowed)}`}`;
   const submit = (event: Event): void => {
     event.preventDefault();
-    const value = Math.round(Number(text) * by);
-    if (text === '' || !Number.isSafeInteger(value) || value < 0) return;
+    const typed = Number(text) * by;
+    // What is small is a small limit; only 0 is none.
+    const value = typed > 0 ? Math.max(1, Math.round(typed)) : 0;
     const done = value === 0 ? `No limit of ${title} any more.` : `Limit of ${title} changed.`;
     void steer({ control: 'limits', [name]: value }, done).then((ok) => ok && setText(''));
   };
@@ -279,7 +280,8 @@ function BudgetLine({ budget, isOpen, steer }: { budget: Budget; isOpen: boolean
           <input
             type="number"
             min="0"
-            step="any"
+            max={Math.floor((name === 'max_turns' || name === 'max_tool_calls' ? 4e9 : 9e15) / by)}
+            step={by === 1 ? '1' : 'any'}
             aria-label={`New limit of ${title}${unit === '' ? '' : `, in ${unit}`}; 0 lifts it`}
             placeholder={unit === '' ? 'new limit' : unit}
             value={text}

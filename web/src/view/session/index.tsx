@@ -100,6 +100,8 @@ function Told({ timeline, session, tab, turn, hrefFor, go }: ToldProps) {
   };
   void version.value;
   const state = session === null ? '' : (rowOf(session.id)?.state ?? '');
+  // What can be done depends on it, and no entry tells that a process is gone.
+  useEffect(() => session?.reload(), [session, state]);
   const steered =
     session !== null &&
     (timeline.whole.controls.length > 0 ||

@@ -31,15 +31,23 @@ export function Turns({ timeline, target, jump }: TurnsProps) {
   }, [target, jump, at >= 0]);
   const onKey = (event: KeyboardEvent): void => {
     const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
-    const isTyping = event.target instanceof HTMLInputElement;
+    const { target: at } = event;
+    const isTyping =
+      at instanceof HTMLInputElement ||
+      at instanceof HTMLTextAreaElement ||
+      at instanceof HTMLSelectElement;
     if (by === 0 || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     const cards = [...(list.current?.querySelectorAll<HTMLElement>('.turn') ?? [])];
     const now = cards.findIndex((card) => card.contains(document.activeElement));
-    const next = cards[Math.min(cards.length - 1, Math.max(0, now + by))];
+    const next = cards[now < 0 ? 0 : Math.min(cards.length - 1, Math.max(0, now + by))];
     event.preventDefault();
     next?.focus();
     next?.scrollIntoView({ block: 'nearest' });
   };
+  useEffect(() => {
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
   if (turns.length === 0 && timeline.before.length === 0) {
     return (
       <Empty title="No turns yet">
@@ -49,7 +57,7 @@ export function Turns({ timeline, target, jump }: TurnsProps) {
   }
   return (
     <>
-      <ol class="turns" ref={list} onKeyDown={onKey} aria-label="Turns, the latest first" reversed>
+      <ol class="turns" ref={list} aria-label="Turns, the latest first" reversed>
         {turns.slice(0, many).map((turn, index) => {
           const before = turns[index + 1];
           return (
