@@ -221,14 +221,21 @@ export class Page {
   /** Clicks with the mouse in the middle of the first match whose text has this part. */
   async click(selector, part = '') {
     const place = await this.until(
-      (at, wanted) => {
+      async (at, wanted) => {
         const found = [...document.querySelectorAll(at)].find((it) =>
           it.textContent.includes(wanted),
         );
         if (!found || found.disabled) return null;
         found.scrollIntoView({ block: 'center' });
-        const box = found.getBoundingClientRect();
-        return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+        const place = () => {
+          const box = found.getBoundingClientRect();
+          return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+        };
+        const before = place();
+        // The page may be moving to where an earlier click has led.
+        for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+        const { x, y } = place();
+        return x === before.x && y === before.y && found.isConnected ? before : null;
       },
       selector,
       part,

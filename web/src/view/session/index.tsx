@@ -181,11 +181,7 @@ function Head({
         {row !== undefined && <Fact name="age">{span(nowMs.value - row.created_ms)}</Fact>}
         {standing?.claimed != null && <Claim claimed={standing.claimed} />}
       </dl>
-      {timeline.whole.controls.length > 0 && (
-        <button type="button" class="button to-helm" onClick={toHelm}>
-          To the helm
-        </button>
-      )}
+      {timeline.whole.controls.length > 0 && <ToHelm />}
       {ending !== null && ending.why !== '' && <p class="ending">{ending.why}</p>}
       {timeline.problems.length > 0 && (
         <details class="problems">
@@ -202,10 +198,17 @@ function Head({
 }
 
 /** Where a page has one column, the helm is below everything else. */
-function toHelm(): void {
-  const helm = document.querySelector('.helm');
-  helm?.scrollIntoView();
-  helm?.querySelector('button')?.focus({ preventScroll: true });
+function ToHelm() {
+  const lead = (): void => {
+    const helm = document.querySelector('.helm');
+    helm?.scrollIntoView();
+    helm?.querySelector('button')?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" class="button to-helm" onClick={lead}>
+      To the helm
+    </button>
+  );
 }
 
 const ENDINGS: Record<string, 'good' | 'bad' | 'warn'> = {
