@@ -24,7 +24,7 @@ const busy = signal('');
 const chosen = signal('');
 const error = signal('');
 
-/** Takes a file, wherever on the page it was dropped. */
+/** Takes a file, chosen or dropped anywhere on the page. */
 export function replay(file: File): void {
   void read(file, '', chosen.value);
 }
@@ -54,17 +54,11 @@ export function Replay() {
   const [isOver, setOver] = useState(false);
   const policy = chosen.value;
   const now = shown.value;
-  const take = (file: File | undefined): void => {
-    if (file !== undefined) void read(file, '', policy);
-  };
   return (
     <section
       class={`replay ${isOver ? 'over' : ''}`}
       aria-label="Replay"
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
+      onDragOver={() => setOver(true)}
       onDragLeave={() => setOver(false)}
       onDrop={() => setOver(false)}
     >
@@ -80,7 +74,10 @@ export function Replay() {
           <input
             class="hidden"
             type="file"
-            onChange={(event) => take(event.currentTarget.files?.[0])}
+            onChange={(event) => {
+              const file = event.currentTarget.files?.[0];
+              if (file !== undefined) replay(file);
+            }}
           />
         </label>
         <label class="pick">

@@ -10,6 +10,12 @@ use crate::control::{self, Control};
 use crate::ending::Ending;
 use crate::entry::CheckCause;
 
+/// Whether a decision is carried out in shadow mode, too: a person's stop and a retry are no
+/// advice to hold back.
+pub(super) fn is_no_advice(decision: &Decision) -> bool {
+    decision.action == Action::Retry || decision.reason == Reason::StopRequested
+}
+
 impl Session {
     /// A decision was recorded: it holds, also where this program would decide otherwise.
     pub(super) fn carry_out(&mut self, at: Timestamp, recorded: &Decision) {
@@ -18,10 +24,7 @@ impl Session {
         if **decision != *recorded {
             self.differing += 1;
         }
-        // In shadow mode a person's stop and a retry are no advice to hold back.
-        let acts = !recorded.shadow
-            || recorded.action == Action::Retry
-            || recorded.reason == Reason::StopRequested;
+        let acts = !recorded.shadow || is_no_advice(recorded);
         let action = if acts { recorded.action } else { Action::Continue };
         let why = self.why(&recorded.reason);
         self.phase = match action {

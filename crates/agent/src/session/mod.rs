@@ -19,8 +19,7 @@ mod view;
 use std::sync::Arc;
 
 use steersman_engine::{
-    Action, CheckReport, Decision, Engine, Event, Reason, RunInfo, Timestamp, ToolResult,
-    UserMessage,
+    Action, CheckReport, Decision, Engine, Event, RunInfo, Timestamp, ToolResult, UserMessage,
 };
 use steersman_prompt::Mailbox;
 use steersman_wire::Message;
@@ -435,9 +434,8 @@ impl Session {
     }
 
     fn judged(&mut self, decision: Decision, moment: Moment) {
-        // A person's stop and a retry are no advice to hold back.
-        let holds = decision.action == Action::Retry || decision.reason == Reason::StopRequested;
-        let decision = decision.in_shadow_unless(holds || !self.helm.is_left_alone);
+        let acts = !self.helm.is_left_alone || after::is_no_advice(&decision);
+        let decision = decision.in_shadow_unless(acts);
         self.outlook.judged(&decision, self.engine.state());
         self.phase = Phase::Judged { decision: Box::new(decision), moment };
     }

@@ -100,8 +100,12 @@ function Told({ timeline, session, tab, turn, hrefFor, go }: ToldProps) {
   };
   void version.value;
   const state = session === null ? '' : (rowOf(session.id)?.state ?? '');
+  const before = useRef(state);
   // What can be done depends on it, and no entry tells that a process is gone.
-  useEffect(() => session?.reload(), [session, state]);
+  useEffect(() => {
+    if (before.current !== '' && before.current !== state) session?.reload();
+    before.current = state;
+  }, [session, state]);
   const steered =
     session !== null &&
     (timeline.whole.controls.length > 0 ||
