@@ -97,19 +97,10 @@ impl Door {
         self.address
     }
 
-    /// Lets clients in and tells them of a session, until [`Serving::close`] or the drop.
+    /// Lets clients in and tells them of a session, until [`Serving::close`] or the drop. What is
+    /// for `beside` is answered by it; `None`: there is only the session.
     #[must_use]
-    pub fn serve(self, feed: Feed) -> Serving {
-        self.open_to(feed, None)
-    }
-
-    /// Like [`serve`](Self::serve), and answers what is for `beside` as well.
-    #[must_use]
-    pub fn serve_with(self, feed: Feed, beside: Arc<dyn Beside>) -> Serving {
-        self.open_to(feed, Some(beside))
-    }
-
-    fn open_to(self, feed: Feed, beside: Option<Arc<dyn Beside>>) -> Serving {
+    pub fn serve(self, feed: Feed, beside: Option<Arc<dyn Beside>>) -> Serving {
         let feed = Arc::new(feed);
         let (stop, stopped) = watch::channel(());
         let house = House {

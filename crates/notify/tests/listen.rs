@@ -55,7 +55,8 @@ impl Stage {
     async fn serve(&self, queue: usize) -> (Serving, String) {
         let door = Door::open("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = door.address().to_string();
-        (door.serve(Feed::follow(Arc::clone(&self.store), self.id.clone(), queue)), address)
+        let feed = Feed::follow(Arc::clone(&self.store), self.id.clone(), queue);
+        (door.serve(feed, None), address)
     }
 }
 
@@ -402,7 +403,7 @@ fn what_is_beside_is_answered_until_it_has_left() {
         let address = door.address().to_string();
         let room = Arc::new(Room { leaving: Notify::new(), left: Notify::new() });
         let feed = Feed::follow(Arc::clone(&stage.store), stage.id.clone(), QUEUE);
-        let serving = door.serve_with(feed, Arc::clone(&room) as Arc<dyn Beside>);
+        let serving = door.serve(feed, Some(Arc::clone(&room) as Arc<dyn Beside>));
         assert!(get(&address, "/room").await.ends_with("\r\n\r\nthe /room"));
         assert!(get(&address, "/").await.contains("progress of session test"));
         assert!(get(&address, "/elsewhere").await.starts_with("HTTP/1.1 404 "));

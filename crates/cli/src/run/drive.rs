@@ -196,7 +196,7 @@ fn serve(door: Door, store: &Arc<dyn Store>, place: &Place, id: &SessionId) -> S
     let address = door.address();
     crate::screen::say(&format!("the dashboard is at http://{address}{}", page::home(id)));
     let page = Page::new(store, place.folder(), id, address);
-    door.serve_with(Feed::follow(Arc::clone(store), id.clone(), QUEUE), Arc::new(page))
+    door.serve(Feed::follow(Arc::clone(store), id.clone(), QUEUE), Some(Arc::new(page)))
 }
 
 /// Drives a session while people and programs may listen, ask for its end, or leave it.
