@@ -8,6 +8,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use twox_hash::XxHash3_64;
+
 /// The hash of nothing but what stands before the first item.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -15,6 +17,18 @@ const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
     ends: Vec<u64>,
+    start: Start,
+}
+
+/// What a conversation begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With the first item: all of it is in the request.
+    Whole,
+    /// Behind a response of the server's, which keeps what was before.
+    Response,
+    /// Behind what else the server keeps of it.
+    Conversation,
 }
 
 impl Chain {
@@ -22,12 +36,35 @@ impl Chain {
     /// tools). Conversations with other instructions have nothing in common.
     #[must_use]
     pub fn of(prelude: u64, items: impl IntoIterator<Item = u64>) -> Self {
-        let mut ends = vec![mix(SEED, prelude)];
+        Self::begin(Start::Whole, mix(SEED, prelude), items)
+    }
+
+    /// The chain of the items that come behind what the server keeps: a response, or a
+    /// conversation, by its id. Instructions may be others each time.
+    #[must_use]
+    pub fn behind(start: Start, id: &str, items: impl IntoIterator<Item = u64>) -> Self {
+        Self::begin(start, place_of(id), items)
+    }
+
+    fn begin(start: Start, seed: u64, items: impl IntoIterator<Item = u64>) -> Self {
+        let mut ends = vec![seed];
         for item in items {
             let last = ends.last().copied().unwrap_or(SEED);
             ends.push(mix(last, item));
         }
-        Self { ends }
+        Self { ends, start }
+    }
+
+    /// What it begins with.
+    #[must_use]
+    pub const fn start(&self) -> Start {
+        self.start
+    }
+
+    /// Whether most of the conversation is not in the request.
+    #[must_use]
+    pub fn is_rest(&self) -> bool {
+        self.start != Start::Whole
     }
 
     /// Number of items.
@@ -53,6 +90,12 @@ impl Chain {
     pub fn end(&self) -> u64 {
         self.ends.last().copied().unwrap_or(SEED)
     }
+}
+
+/// Where a conversation stands whose last response has this id.
+#[must_use]
+pub fn place_of(response: &str) -> u64 {
+    mix(!SEED, XxHash3_64::oneshot(response.as_bytes()))
 }
 
 /// Order matters, and so does every bit of both.
@@ -90,10 +133,12 @@ impl Beginnings {
     }
 
     /// Sessions in the scope whose last request is the longest beginning of this one, with its
-    /// number of items, the latest first. A conversation of no items is nobody's beginning.
+    /// number of items, the latest first. A conversation of no items is nobody's beginning, unless
+    /// it comes behind a response.
     #[must_use]
     pub fn longest(&self, scope: u64, chain: &Chain) -> Option<(usize, &[u64])> {
-        (1..=chain.len()).rev().find_map(|items| {
+        let least = usize::from(!chain.is_rest());
+        (least..=chain.len()).rev().find_map(|items| {
             let found = self.sessions.get(&(scope, chain.at(items)?))?;
             Some((items, found.as_slice()))
         })

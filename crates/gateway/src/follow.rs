@@ -1,7 +1,7 @@
 //! Follows one answer from the model's server to the client.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -12,12 +12,12 @@ use steersman_wire::{
 };
 
 use crate::budget::{Ticket, usage_of};
-use crate::chain::Chain;
+use crate::chain::{Chain, Start, place_of};
 use crate::otlp::CallSpan;
 use crate::prices::Prices;
 use crate::record::{Entry, Replied, SharedRecorder};
 use crate::seam::{EndOfAnswer, Instead, Next, Watch};
-use crate::sessions::{Shared, lock};
+use crate::sessions::{Sessions, Shared, lock};
 use crate::steering::Clock;
 
 /// How often one request is asked again because its answer is not the end.
@@ -39,6 +39,7 @@ pub(crate) struct Following {
     pub(crate) id: String,
     pub(crate) scope: u64,
     pub(crate) session: Shared,
+    pub(crate) sessions: Arc<Mutex<Sessions>>,
     pub(crate) recorder: SharedRecorder,
     pub(crate) clock: Clock,
     pub(crate) format: Format,
@@ -81,6 +82,8 @@ pub(crate) struct Follow {
     /// The whole body of the part before, where answers come in one piece.
     first: Option<Vec<u8>>,
     said: Vec<(Message, String)>,
+    /// The ids of the first part's response, which the client gets, and of the last one's.
+    ids: Option<(String, String)>,
     /// The model that is asked in the place of the request's own.
     model: Option<String>,
     /// How often the server could not be reached.
@@ -99,6 +102,7 @@ impl Follow {
             before: Vec::new(),
             first: None,
             said: Vec::new(),
+            ids: None,
             model: None,
             unreachable: 0,
             is_over: false,
@@ -168,6 +172,11 @@ impl Follow {
         answer.usage.cost_nanodollars = cost.unwrap_or_default();
         let took_ms = at_ms - self.with.begun_ms.min(at_ms);
         let ends = answer.message.tool_calls().next().is_none();
+        if let Some(id) = answer.id.clone().filter(|_| self.with.format == Format::OpenAiResponses)
+        {
+            let told = self.ids.take().map_or_else(|| id.clone(), |(told, _)| told);
+            self.ids = Some((told, id));
+        }
         let mut session = lock(&self.with.session);
         let decision = session.replied(Timestamp(at_ms), answer);
         let decision = decision.in_shadow_unless(self.with.acts);
@@ -188,7 +197,9 @@ impl Follow {
             decision.action,
             Action::Nudge | Action::NudgeSynthesis | Action::ReEvaluate | Action::ForceSynthesis
         );
-        let may = !decision.shadow && self.rescues < MAX_RESCUES;
+        // What a server has put into a conversation cannot be asked once more.
+        let is_kept = self.with.chain.start() == Start::Conversation;
+        let may = !decision.shadow && self.rescues < MAX_RESCUES && !is_kept;
         (goes_on && may && self.can_hold()).then_some(decision)
     }
 
@@ -207,8 +218,7 @@ impl Follow {
         let received = self.with.format.receive(&self.with.body).ok()?;
         let end = received.item_count();
         let session = lock(&self.with.session);
-        let mut edits: Vec<Edit<'_>> =
-            session.memory.said.iter().filter_map(|said| said.edit(&self.with.chain)).collect();
+        let mut edits = session.standing(&received, &self.with.chain);
         let said = (answer.message, text);
         for (message, text) in self.said.iter().chain([&said]) {
             if !message.parts.is_empty() {
@@ -263,8 +273,14 @@ impl Follow {
         (wait <= most).then_some(wait)
     }
 
-    /// The session is stored as it is now.
-    fn keep(&self) {
+    /// The session is stored as it is now, and may be gone on with from the response it has got.
+    fn keep(&mut self) {
+        if let Some((told, server)) = self.ids.take() {
+            let place = place_of(&told);
+            lock(&self.with.session).memory.elsewhere.answered(told, server);
+            let mut sessions = self.with.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.answered(&self.with.id, place);
+        }
         let session = self.with.session.clone();
         let snapshot = Box::new(move || lock(&session).snapshot());
         self.with.recorder.keep(&self.with.id, self.with.scope, snapshot);

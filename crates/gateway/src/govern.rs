@@ -168,16 +168,24 @@ impl Session {
         self.memory.said.push(said);
     }
 
+    /// The edits of every request: what makes it go on from what the server has, and what was put
+    /// in before.
+    #[must_use]
+    pub fn standing<'a>(&'a self, received: &Received<'_>, chain: &Chain) -> Vec<Edit<'a>> {
+        let said = self.memory.said.iter().filter_map(|said| said.edit(chain));
+        self.memory.elsewhere.edit(received).into_iter().chain(said).collect()
+    }
+
     /// The edits that make a request take its course.
     #[must_use]
     pub fn edits<'a>(
         &'a self,
         course: &Course,
+        received: &Received<'_>,
         chain: &Chain,
         ending: &'a Ending,
     ) -> Vec<Edit<'a>> {
-        let mut edits: Vec<Edit<'a>> =
-            self.memory.said.iter().filter_map(|said| said.edit(chain)).collect();
+        let mut edits = self.standing(received, chain);
         if *course == Course::Force {
             match ending {
                 Ending::Text => edits.push(Edit::NoTools),

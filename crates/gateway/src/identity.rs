@@ -22,6 +22,8 @@ pub struct Told<'a> {
     pub prompt_cache_key: Option<Cow<'a, str>>,
     /// `metadata.user_id` of Anthropic's format.
     pub user_id: Option<Cow<'a, str>>,
+    /// The conversation that the server keeps (Responses).
+    pub conversation: Option<Cow<'a, str>>,
 }
 
 /// The name a client gives to a session.
@@ -82,6 +84,9 @@ pub fn named(client: Client, headers: &HeaderMap, told: &Told<'_>) -> Option<Nam
     }
     if let Some(session) = told.user_id.as_deref().and_then(session_of_user) {
         return Some(Named::exact("metadata.user_id", &session));
+    }
+    if let Some(conversation) = told.conversation.as_deref().filter(|it| is_name(it)) {
+        return Some(Named::exact("conversation", conversation));
     }
     let key = told.prompt_cache_key.as_deref().filter(|key| is_name(key))?;
     let is_exact = matches!(client, Client::Codex | Client::OpenCode);
@@ -215,6 +220,12 @@ mod tests {
         check(&[], &in_user(user), Some(("s", None, true)));
         check(&[], &in_user("user_x_account__session_9f"), Some(("9f", None, true)));
         check(&[], &in_user("somebody"), None);
+        let kept = Told {
+            conversation: Some("conv_1".into()),
+            prompt_cache_key: Some("k".into()),
+            ..told()
+        };
+        check(&[], &kept, Some(("conv_1", None, true)));
         check(&[], &in_user("{\"session_id\":7}"), None);
         check(&[], &in_user("{broken"), None);
         let key = Told { prompt_cache_key: Some("k".into()), ..told() };

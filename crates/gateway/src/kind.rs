@@ -22,8 +22,6 @@ pub enum Side {
     Compaction,
     /// The client asks what the person may want next.
     Suggestion,
-    /// The conversation is kept by the server, so that most of it is not to be seen.
-    KeptElsewhere,
 }
 
 impl Side {
@@ -35,7 +33,6 @@ impl Side {
             Self::NoTools => "no_tools",
             Self::Compaction => "compaction",
             Self::Suggestion => "suggestion",
-            Self::KeptElsewhere => "kept_elsewhere",
         }
     }
 }
@@ -58,9 +55,6 @@ pub fn kind_of(received: &Received<'_>) -> Kind {
     }
     if !received.has_tools() {
         return Kind::Side(Side::NoTools);
-    }
-    if received.previous_response_id().is_some() {
-        return Kind::Side(Side::KeptElsewhere);
     }
     marked(received).map_or(Kind::Turn, Kind::Side)
 }

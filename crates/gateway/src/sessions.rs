@@ -46,7 +46,16 @@ struct Slot {
     session: Shared,
     scope: u64,
     end: Option<u64>,
+    /// Where its last response stands.
+    response: Option<u64>,
     used_ms: u64,
+}
+
+impl Slot {
+    fn new(session: Session, scope: u64, used_ms: u64) -> Self {
+        let end = session.stands_at();
+        Self { session: Arc::new(Mutex::new(session)), scope, end, response: None, used_ms }
+    }
 }
 
 /// A request, as far as it tells which session is its own.
@@ -69,7 +78,8 @@ impl Sessions {
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.max(EVICTED_SHARE);
-        let beginnings = Beginnings::new(capacity);
+        // A session can be gone on with behind its last request, and from its last response.
+        let beginnings = Beginnings::new(capacity.saturating_mul(2));
         Self { open: HashMap::new(), beginnings, capacity, made: 0 }
     }
 
@@ -97,9 +107,7 @@ impl Sessions {
         if !self.open.contains_key(&id) {
             let (session, scope) = take_up()?;
             self.make_room();
-            let end = Some(session.memory.end);
-            let session = Arc::new(Mutex::new(session));
-            self.open.insert(id, Slot { session, scope, end, used_ms: at_ms });
+            self.open.insert(id, Slot::new(session, scope, at_ms));
         }
         let slot = self.open.get(&id)?;
         Some((Arc::clone(&slot.session), slot.scope))
@@ -133,9 +141,9 @@ impl Sessions {
             return (key, Arc::clone(&slot.session));
         }
         self.make_room();
-        let session = Arc::new(Mutex::new(make(&key, is_new)));
         let scope = scope_of(caller.key, caller.named);
-        let slot = Slot { session: Arc::clone(&session), scope, end: None, used_ms: caller.at_ms };
+        let slot = Slot::new(make(&key, is_new), scope, caller.at_ms);
+        let session = Arc::clone(&slot.session);
         self.open.insert(key.id, slot);
         (key, session)
     }
@@ -145,6 +153,16 @@ impl Sessions {
         let Some(slot) = self.open.get_mut(&key.id) else { return };
         let before = slot.end.replace(chain.end()).filter(|end| *end != chain.end());
         self.beginnings.put(slot.scope, chain.end(), key.id, before);
+    }
+
+    /// A session's client has got the response that stands there, and may go on from it.
+    pub fn answered(&mut self, id: &str, place: u64) {
+        let id = id.strip_prefix("gw-").and_then(|id| u64::from_str_radix(id, 16).ok());
+        let Some((id, slot)) = id.and_then(|id| Some((id, self.open.get_mut(&id)?))) else {
+            return;
+        };
+        let before = slot.response.replace(place).filter(|before| *before != place);
+        self.beginnings.put(slot.scope, place, id, before);
     }
 
     /// The key, and whether it is new.
@@ -167,14 +185,20 @@ impl Sessions {
     fn choose(&self, caller: &Caller<'_>, items: usize, sessions: &[u64]) -> Option<u64> {
         let open = |id: &u64| self.open.get(id).map(|slot| (*id, lock(&slot.session)));
         if items == caller.chain.len() {
-            let has_reply = caller
-                .received
-                .turns(0)
-                .is_ok_and(|heard| heard.iter().any(|one| one.speaker == Speaker::Assistant));
+            let has_reply = caller.chain.is_rest()
+                || caller
+                    .received
+                    .turns(0)
+                    .is_ok_and(|heard| heard.iter().any(|one| one.speaker == Speaker::Assistant));
             // The first request of a task that another run is at, or has been given an answer to,
             // is a run of its own; one that got no answer is sent again.
             let mut open = sessions.iter().filter_map(open);
             return open.find(|(_, session)| has_reply || session.broke_off()).map(|(id, _)| id);
+        }
+        if caller.chain.is_rest() {
+            // Whoever goes on from a response while another does so is a run of its own.
+            let is_free = |id: &&u64| open(id).is_none_or(|(_, own)| !own.memory.in_flight);
+            return sessions.iter().find(is_free).copied();
         }
         if let [one] = sessions {
             return Some(*one);
@@ -204,9 +228,8 @@ impl Sessions {
             self.open.iter().map(|(id, slot)| (slot.used_ms, *id)).collect();
         ages.sort_unstable();
         for (_, id) in ages.into_iter().take(self.capacity / EVICTED_SHARE) {
-            if let Some(slot) = self.open.remove(&id)
-                && let Some(end) = slot.end
-            {
+            let Some(slot) = self.open.remove(&id) else { continue };
+            for end in slot.end.into_iter().chain(slot.response) {
                 self.beginnings.take(slot.scope, end, id);
             }
         }

@@ -1,19 +1,17 @@
 //! The governor: what is decided about each model call.
 
+mod answer;
 mod helm;
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use steersman_engine::{Decision, Policy, RunInfo, StopReason, Timestamp};
+use http::header::{HeaderName, HeaderValue};
+use steersman_engine::{Decision, Policy, RunInfo, Timestamp};
 use steersman_trace::spoken::{Spoken, spoken};
-use steersman_wire::{
-    Answer, Frame, Message, Part, Prefixes, Received, Role, Speaker, Tokens, WireError,
-};
+use steersman_wire::{Part, Prefixes, Received, Speaker, WireError};
 
-use crate::chain::Chain;
+use crate::chain::{Chain, Start};
 use crate::client::Client;
 use crate::config::{Config, Mode};
 use crate::follow::{Follow, Following};
@@ -45,7 +43,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// Governs the sessions of all clients.
 pub struct Steering {
     prefixes: Prefixes,
-    sessions: Mutex<Sessions>,
+    sessions: Arc<Mutex<Sessions>>,
     settings: RwLock<Arc<Settings>>,
     recorder: SharedRecorder,
     clock: Clock,
@@ -80,7 +78,7 @@ impl Steering {
         let settings = Settings { config, policy: Arc::new(policy) };
         Self {
             prefixes: Prefixes::new(MAX_PREFIXES),
-            sessions: Mutex::new(sessions),
+            sessions: Arc::new(Mutex::new(sessions)),
             settings: RwLock::new(Arc::new(settings)),
             recorder,
             clock,
@@ -130,6 +128,7 @@ impl Steering {
             thread_id: received.client_metadata().thread_id,
             prompt_cache_key: received.prompt_cache_key(),
             user_id: received.user_id(),
+            conversation: received.conversation_id(),
         };
         let named = named(client, call.headers, &told);
         let model =
@@ -147,8 +146,16 @@ impl Steering {
         }
         let hashes = received.hashes();
         self.prefixes.remember(&received, &hashes);
-        let chain = Chain::of(hashes.prelude, hashes.items);
+        let chain = match (received.previous_response_id(), received.conversation_id()) {
+            (Some(id), _) => Chain::behind(Start::Response, &id, hashes.items),
+            (None, Some(id)) => Chain::behind(Start::Conversation, &id, hashes.items),
+            (None, None) => Chain::of(hashes.prelude, hashes.items),
+        };
         Some(Turn { call, received, chain, client, named, model, mode })
+    }
+
+    fn lock_sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The turn's session, new or known.
@@ -160,7 +167,7 @@ impl Steering {
             chain: &turn.chain,
             at_ms: turn.call.at_ms,
         };
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.lock_sessions();
         let found = sessions.of(&caller, |key, is_new| self.open((key, is_new), turn, policy));
         sessions.stands(&found.0, &turn.chain);
         found
@@ -215,8 +222,7 @@ impl Steering {
             span.iter_mut().for_each(|span| span.note(at_ms, entry));
             self.recorder.record(&id, at_ms, entry);
         };
-        let memory = &session.memory;
-        let resent = memory.items == turn.chain.len() && memory.end == turn.chain.end();
+        let resent = session.is_resent(&turn.chain);
         tell(&Entry::Asked { items: turn.chain.len(), resent });
         let asked = Asked { received: &turn.received, chain: &turn.chain, at: Timestamp(at_ms) };
         let governs = turn.mode == Mode::Govern && !session.memory.is_left_alone;
@@ -244,8 +250,8 @@ impl Steering {
             Course::Force | Course::Answer => Ending::of(&turn.received),
         };
         if course == Course::Answer {
-            session.memory.in_flight = false;
-            return Ok(answer(turn, &session, &ending, headers, &id));
+            drop(session);
+            return Ok(self.answer(turn, shared, &ending, headers, &id));
         }
         let act = forwarded(turn, &session, &course, &ending)?;
         drop(session);
@@ -257,6 +263,7 @@ impl Steering {
             id,
             scope: scope_of(turn.call.key, turn.named.as_ref()),
             session: shared,
+            sessions: Arc::clone(&self.sessions),
             recorder: Arc::clone(&self.recorder),
             clock: Arc::clone(&self.clock),
             format: turn.call.format,
@@ -310,13 +317,13 @@ fn forwarded(
     course: &Course,
     ending: &Ending,
 ) -> Result<Act, WireError> {
-    let edits = session.edits(course, &turn.chain, ending);
+    let edits = session.edits(course, &turn.received, &turn.chain, ending);
     if edits.is_empty() {
         return Ok(Act::Forward);
     }
     // A tool that is not offered by its name cannot be demanded.
     let edited = turn.received.edited(&edits).or_else(|_| {
-        let plain = session.edits(course, &turn.chain, &Ending::Text);
+        let plain = session.edits(course, &turn.received, &turn.chain, &Ending::Text);
         turn.received.edited(&plain)
     });
     Ok(Act::ForwardBody(edited?.into()))
@@ -346,67 +353,6 @@ pub fn policy_of(config: &Config) -> Result<Policy, String> {
     let Some(name) = &config.policy else { return Ok(Policy::default()) };
     let loaded = steersman_config::resolve(name).map_err(|error| error.to_string())?;
     Ok(loaded.policy)
-}
-
-/// A final answer of our own, in the client's format.
-fn answer(
-    turn: &Turn<'_>,
-    session: &Session,
-    ending: &Ending,
-    mut headers: Vec<(HeaderName, HeaderValue)>,
-    id: &str,
-) -> Plan {
-    let format = turn.call.format;
-    let streams = turn.received.stream() || turn.call.stream_in_path;
-    let answer = own_answer(session, ending, id, turn.chain.len());
-    let frame_id = format!("{id}-{}", turn.chain.len());
-    let frame = Frame {
-        id: &frame_id,
-        created_s: turn.call.at_ms / 1000,
-        model: &turn.model,
-        usage_chunk: false,
-    };
-    let (kind, body) = if streams {
-        ("text/event-stream", format.render_stream(&answer, &frame))
-    } else {
-        ("application/json", format.render(&answer, &frame))
-    };
-    headers.push(header("x-steersman-capped", "true"));
-    let mut response = http::Response::new(());
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    let (parts, ()) = response.into_parts();
-    Plan { act: Act::Answer(Box::new(parts), Bytes::from(body)), headers, watch: None }
-}
-
-/// What the answer says: a text, or the call by which this client's loop ends.
-fn own_answer(session: &Session, ending: &Ending, id: &str, items: usize) -> Answer {
-    let text = session.own_answer();
-    let call = |name: &str, arguments: serde_json::Value| Part::ToolCall {
-        id: format!("call_{}_{items}", id.trim_start_matches("gw-")),
-        name: name.to_owned(),
-        arguments: arguments.to_string(),
-        raw: None,
-    };
-    let (parts, stop) = match ending {
-        Ending::Text => (vec![Part::Text(text)], StopReason::Stop),
-        Ending::Call(name) => {
-            let arguments = serde_json::json!({"answer": text, "result": text, "message": text});
-            (vec![call(name, arguments)], StopReason::Stop)
-        }
-        Ending::Command => {
-            let arguments = serde_json::json!({"command": Ending::command()});
-            (vec![Part::Text(text), call("bash", arguments)], StopReason::Stop)
-        }
-    };
-    Answer {
-        message: Message { role: Role::Assistant, parts },
-        stop: Some(stop),
-        stop_word: None,
-        usage: Tokens::default(),
-        model: None,
-        id: None,
-        extra: serde_json::Map::new(),
-    }
 }
 
 /// What the client is told in headers.

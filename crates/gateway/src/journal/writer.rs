@@ -240,7 +240,7 @@ async fn keep(
 ) -> Result<(), StoreError> {
     // Plain data: writing it cannot fail; what is no JSON is refused by the store.
     let body = serde_json::to_string(snapshot).unwrap_or_default();
-    store.keep(id, Kept { scope, end: snapshot.memory.end, at_ms, body }).await
+    store.keep(id, Kept { scope, end: snapshot.memory.stands_at(), at_ms, body }).await
 }
 
 fn stored(at_ms: u64, entry: &Entry) -> NewEntry {

@@ -42,16 +42,24 @@ impl Session {
     pub fn hear(&mut self, asked: &Asked<'_>) -> Result<Option<Decision>, WireError> {
         self.heard.clear();
         let (items, end) = (asked.chain.len(), asked.chain.end());
-        if self.memory.items == items && self.memory.end == end {
+        if self.is_resent(asked.chain) {
             return Ok(self.memory.last.as_deref().cloned());
         }
         // These formats have results in messages of the user; texts beside them are the client's
         // reminders, and no person's words.
         self.puts_texts_beside =
             matches!(asked.received.format(), Format::Anthropic | Format::Gemini);
-        let grows = asked.chain.at(self.memory.items) == Some(self.memory.end);
+        let is_rest = asked.chain.is_rest();
+        let grows = asked.chain.at(self.memory.items) == Some(self.memory.end)
+            && !(is_rest && self.memory.told.is_some());
         let is_first = self.memory.items == 0;
-        let decision = if grows || is_first {
+        let decision = if is_rest && !grows {
+            // All of it is new, and what was put in before is where the rest is.
+            let heard = asked.received.turns(0)?;
+            self.memory.said.clear();
+            self.memory.told = None;
+            self.take_in(asked.at, &heard)
+        } else if grows || is_first {
             let heard = asked.received.turns(if is_first { 0 } else { self.memory.items })?;
             self.take_in(asked.at, &heard)
         } else {
@@ -60,6 +68,7 @@ impl Session {
         };
         self.memory.items = items;
         self.memory.end = end;
+        self.memory.elsewhere.is_used = is_rest;
         self.memory.last = decision.clone().map(Box::new);
         Ok(decision)
     }

@@ -4,6 +4,7 @@
 //! reads no clock; whoever drives it saves its [`Snapshot`] and can go on from it with the same
 //! decisions.
 
+mod elsewhere;
 mod hear;
 mod helm;
 mod print;
@@ -19,6 +20,7 @@ use tokio::sync::Notify;
 
 use crate::control::Limits;
 
+pub use elsewhere::{Elsewhere, Moved};
 pub use hear::Asked;
 pub use print::Print;
 pub use said::Said;
@@ -77,6 +79,8 @@ pub struct Memory {
     pub last: Option<Box<Decision>>,
     /// Whether the conversation was shortened and no reply has come since.
     pub compacted: bool,
+    /// What is known of it if the server keeps it.
+    pub elsewhere: Elsewhere,
     /// Whether a request is being answered right now. After a restart none is.
     #[serde(skip)]
     pub in_flight: bool,

@@ -55,8 +55,8 @@ fn an_answer_that_is_wanted_is_forced() {
 #[test]
 fn a_stop_is_answered() {
     check(Control::Stop, |sent, _, _| {
-        let Sent::Answered { message, .. } = sent else { panic!("forwarded") };
-        assert!(message.text().contains("ann stopped it"), "{message:?}");
+        let Sent::Answered { answer, .. } = sent else { panic!("forwarded") };
+        assert!(answer.message.text().contains("ann stopped it"), "{answer:?}");
     });
 }
 
@@ -184,8 +184,9 @@ fn limits_can_be_raised() {
     assert!(forced.contains(r#""tool_choice":"none""#), "{forced}");
     // A limit that was set holds after a restart, and can be lifted then.
     steering = restarted(&kept);
-    let Sent::Answered { message, .. } = client.ask(&steering) else { panic!("forwarded") };
-    assert!(message.text().contains("max_turns is used up"), "{}", message.text());
+    let Sent::Answered { answer, .. } = client.ask(&steering) else { panic!("forwarded") };
+    let text = answer.message.text();
+    assert!(text.contains("max_turns is used up"), "{text}");
     let lifted = Limits { max_turns: Some(0), ..Limits::default() };
     steering.control(&session, "ann", Control::Limits(lifted)).unwrap();
     for path in ["e", "f", "g"] {

@@ -61,8 +61,8 @@ fn a_loop_is_told_then_forced_then_ended() {
             let own = client.body();
             match client.ask(&steering) {
                 Sent::Held => panic!("held"),
-                Sent::Answered { message, headers } => {
-                    ended = Some((turn, message, headers));
+                Sent::Answered { answer, headers } => {
+                    ended = Some((turn, answer.message, headers));
                     break;
                 }
                 Sent::Forwarded { body, watch, headers } => {

@@ -6,6 +6,7 @@
     reason = "a test that cannot set up its case must fail"
 )]
 
+mod elsewhere;
 mod failures;
 mod helm;
 mod identity;

@@ -77,7 +77,7 @@ impl Recorder for Kept {
         let standing = snapshots.iter().map(|(id, (scope, snapshot))| Standing {
             id: id.clone(),
             scope: *scope,
-            end: snapshot.memory.end,
+            end: snapshot.memory.stands_at(),
         });
         standing.collect()
     }
@@ -111,7 +111,7 @@ pub(crate) enum Sent {
     /// It waits.
     Held,
     /// It was answered by the gateway.
-    Answered { message: Message, headers: HashMap<String, String> },
+    Answered { answer: Box<Answer>, headers: HashMap<String, String> },
 }
 
 /// A client with its conversation.
@@ -133,7 +133,22 @@ pub(crate) struct Client {
     pub(crate) grant: Option<Grant>,
     /// What its calls are charged to.
     pub(crate) ticket: Option<Arc<Ticket>>,
+    /// How it leaves its conversation to the server (Responses).
+    pub(crate) keeps: Keeps,
+    /// The last response.
+    pub(crate) last: Option<String>,
     replies: u32,
+}
+
+/// Who keeps a conversation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// The client, which sends all of it.
+    Client,
+    /// The server, by the last response.
+    Response,
+    /// The server, under a name.
+    Conversation,
 }
 
 impl Client {
@@ -156,8 +171,15 @@ impl Client {
             key: String::new(),
             grant: None,
             ticket: None,
+            keeps: Keeps::Client,
+            last: None,
             replies: 0,
         }
+    }
+
+    pub(crate) fn kept_by(mut self, keeps: Keeps) -> Self {
+        self.keeps = keeps;
+        self
     }
 
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
@@ -178,7 +200,19 @@ impl Client {
             stream: self.stream,
             ..Request::new("some-model", &self.messages)
         };
-        self.format.body(&request).into()
+        let body = self.format.body(&request);
+        let name = format!("conv_{}", self.name);
+        let (key, id) = match (self.keeps, &self.last) {
+            (Keeps::Conversation, _) => ("conversation", &name),
+            (Keeps::Response, Some(last)) => ("previous_response_id", last),
+            _ => return body.into(),
+        };
+        let mut body: Value = serde_json::from_slice(&body).unwrap();
+        let items = body["input"].as_array_mut().unwrap();
+        let replied = |item: &Value| item["role"] == "assistant" || item["type"] == "function_call";
+        items.drain(..items.iter().rposition(replied).map_or(0, |at| at + 1));
+        body[key] = id.as_str().into();
+        body.to_string().into()
     }
 
     /// Sends the conversation.
@@ -196,7 +230,7 @@ impl Client {
                 Sent::Forwarded { body, headers, watch }
             }
             Act::Hold(_) => Sent::Held,
-            Act::Answer(_, body) => Sent::Answered { message: self.read(&body).message, headers },
+            Act::Answer(_, body) => Sent::Answered { answer: Box::new(self.read(&body)), headers },
         }
     }
 
@@ -278,6 +312,9 @@ impl Client {
             })
             .collect();
         self.messages.push(message);
+        if self.keeps != Keeps::Client {
+            self.last.clone_from(&answer.id);
+        }
         if !results.is_empty() {
             self.messages.push(Message::results(results));
         }

@@ -258,6 +258,15 @@ impl<'a> Received<'a> {
         self.text(Key::Previous)
     }
 
+    /// The conversation that the server keeps and this request belongs to, whose earlier items are
+    /// not among [items](Self::item_count). `None` if not sent, and in other formats than
+    /// Responses.
+    #[must_use]
+    pub fn conversation_id(&self) -> Option<Cow<'a, str>> {
+        let told = self.field(Key::Conversation)?;
+        walk::text(told).or_else(|| walk::text_at(told, "id"))
+    }
+
     /// Most tokens to generate; `None` if the client leaves it to the server.
     #[must_use]
     pub fn max_output_tokens(&self) -> Option<u64> {

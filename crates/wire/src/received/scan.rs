@@ -39,9 +39,10 @@ pub(super) enum Key {
     Metadata,
     ClientMetadata,
     Previous,
+    Conversation,
 }
 
-const KEYS: usize = Key::Previous as usize + 1;
+const KEYS: usize = Key::Conversation as usize + 1;
 
 /// Names of a format's fields. Where a format has two spellings, the first is the usual one.
 pub(super) const fn names(format: Format) -> &'static [(&'static str, Key)] {
@@ -73,6 +74,7 @@ pub(super) const fn names(format: Format) -> &'static [(&'static str, Key)] {
             ("metadata", Key::Metadata),
             ("client_metadata", Key::ClientMetadata),
             ("previous_response_id", Key::Previous),
+            ("conversation", Key::Conversation),
         ],
         Format::Anthropic => &[
             ("messages", Key::Items),

@@ -16,7 +16,7 @@ fn use_everything(format: Format, body: &[u8]) {
     let _ = (request.model(), request.stream(), request.system(), request.tool_names());
     let _ = (request.has_schema(), request.tool_choice_is_required(), request.client_metadata());
     let _ = (request.prompt_cache_key(), request.user_id(), request.previous_response_id());
-    let _ = (request.max_output_tokens(), request.prelude_hash());
+    let _ = (request.max_output_tokens(), request.prelude_hash(), request.conversation_id());
     assert_eq!(request.tool_count(), request.tool_names().len());
     assert_eq!(request.edited(&[]).unwrap(), body);
     let count = request.item_count();

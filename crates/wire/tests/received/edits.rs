@@ -272,6 +272,37 @@ fn settings_are_set_in_their_place() {
 }
 
 #[test]
+fn a_kept_conversation_goes_on_elsewhere() {
+    use Format::{Anthropic, OpenAiResponses};
+    let goes_on = |previous, items| [Edit::GoesOn { previous, items }];
+    let moved = goes_on(Some("resp_2"), &[]);
+    let own = r#"{"input":"go on","previous_response_id":"resp_1"}"#;
+    let there = r#"{"input":"go on","previous_response_id":"resp_2"}"#;
+    check(OpenAiResponses, own, &moved, there);
+    check(Anthropic, r#"{"messages":[]}"#, &moved, r#"{"messages":[]}"#);
+
+    let items = [r#""Fix it.""#.to_owned(), r#"{"id":"x","type":"message"}"#.to_owned()];
+    let user = r#"{"content":"Fix it.","role":"user","type":"message"}"#;
+    let listed = r#"{"previous_response_id":"gw","input":[{"id":"y"}]}"#;
+    check(
+        OpenAiResponses,
+        listed,
+        &goes_on(None, &items),
+        &format!(
+            r#"{{"previous_response_id":null,"input":[{user},{},{{"id":"y"}}]}}"#,
+            r#"{"id":"x","type":"message"}"#
+        ),
+    );
+    // What was put in comes before what is put in behind it.
+    let message = Message::assistant("Done.");
+    let edits = [goes_on(None, &items[..1])[0], Edit::Replied { at: 0, message: &message }];
+    let request = OpenAiResponses.receive(listed.as_bytes()).unwrap();
+    let edited = parse(&request.edited(&edits).unwrap());
+    let roles: Vec<_> = (0..3).map(|at| edited["input"][at]["role"].as_str()).collect();
+    assert_eq!(roles, [Some("user"), Some("assistant"), None]);
+}
+
+#[test]
 fn what_is_no_list_takes_nothing() {
     for body in [r#"{"messages":1}"#, r#"{"messages":{}}"#, r#"{"messages":"a"}"#] {
         let request = Format::OpenAiChat.receive(body.as_bytes()).unwrap();

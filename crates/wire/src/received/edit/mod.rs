@@ -5,7 +5,7 @@ mod put;
 mod set;
 
 use super::Received;
-use crate::{Message, WireError};
+use crate::{Message, WireError, formats};
 use patch::Patches;
 
 /// A change of a request.
@@ -43,6 +43,15 @@ pub enum Edit<'a> {
     MaxOutputTokens(u32),
     /// The model to ask. Nothing changes for Gemini, where the path names it.
     Model(&'a str),
+    /// The conversation that the server keeps goes on elsewhere than the client says. Nothing
+    /// changes in other formats than Responses.
+    GoesOn {
+        /// The response it goes on from; `None`: from none, all there is stands in the request.
+        previous: Option<&'a str>,
+        /// Items that come before all others, as JSON texts: what the server was not sent. A text
+        /// stands for a message of the user.
+        items: &'a [String],
+    },
 }
 
 impl Received<'_> {
@@ -62,5 +71,13 @@ impl Received<'_> {
             .and_then(|()| self.set_all(edits, &mut patches))
             .map_err(|problem| WireError::NotARequest { format: self.format, problem })?;
         Ok(patches.apply())
+    }
+
+    /// All items as JSON texts, and those of a reply behind them.
+    #[must_use]
+    pub fn items_and(&self, reply: &Message) -> Vec<String> {
+        let own = (0..self.item_count()).filter_map(|at| self.item_text(at)).map(str::to_owned);
+        let reply = formats::items(self.format, reply);
+        own.chain(reply.iter().map(serde_json::Value::to_string)).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::hear::speaker;
 use super::super::scan::{Key, names};
@@ -45,6 +45,9 @@ impl Received<'_> {
                 Edit::Say { at, text } => (at, formats::items(self.format, &Message::user(text))),
                 Edit::Replied { message, .. } if message.parts.is_empty() => continue,
                 Edit::Replied { at, message } => (at, formats::items(self.format, message)),
+                Edit::GoesOn { items, .. } if self.format == Format::OpenAiResponses => {
+                    (0, items.iter().filter_map(|item| item_of(item)).collect())
+                }
                 _ => continue,
             };
             said.push((at.min(count), items));
@@ -184,6 +187,14 @@ impl Received<'_> {
     }
 }
 
+/// An item of Responses by its JSON text.
+fn item_of(text: &str) -> Option<Value> {
+    match serde_json::from_str(text).ok()? {
+        Value::String(text) => Some(json!({"type": "message", "role": "user", "content": text})),
+        item => Some(item),
+    }
+}
+
 fn is_user(item: &Value) -> bool {
     item.get("role").and_then(Value::as_str) == Some("user")
 }
@@ -217,7 +228,7 @@ fn add(blocks: &mut Value, content: Value) {
     let Value::Array(blocks) = blocks else { return };
     match content {
         Value::Array(more) => blocks.extend(more),
-        Value::String(text) => blocks.push(serde_json::json!({"type": "text", "text": text})),
+        Value::String(text) => blocks.push(json!({"type": "text", "text": text})),
         _ => {}
     }
 }

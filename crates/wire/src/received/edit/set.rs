@@ -33,6 +33,12 @@ impl Received<'_> {
         {
             self.set(Key::Model, &Value::from(*model), patches);
         }
+        if let Some(Edit::GoesOn { previous, .. }) =
+            last(|edit| matches!(edit, Edit::GoesOn { .. }))
+            && self.format == Format::OpenAiResponses
+        {
+            self.set(Key::Previous, &Value::from(*previous), patches);
+        }
         Ok(())
     }
 
