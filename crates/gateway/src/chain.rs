@@ -47,10 +47,13 @@ impl Chain {
     }
 
     fn begin(start: Start, seed: u64, items: impl IntoIterator<Item = u64>) -> Self {
-        let mut ends = vec![seed];
+        let items = items.into_iter();
+        let mut ends = Vec::with_capacity(items.size_hint().0 + 1);
+        let mut last = seed;
+        ends.push(last);
         for item in items {
-            let last = ends.last().copied().unwrap_or(SEED);
-            ends.push(mix(last, item));
+            last = mix(last, item);
+            ends.push(last);
         }
         Self { ends, start }
     }

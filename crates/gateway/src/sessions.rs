@@ -14,8 +14,14 @@ use crate::session::{Print, Session};
 /// A session that requests of different connections can reach.
 pub type Shared = Arc<Mutex<Session>>;
 
-/// Every one so many milliseconds without a request makes a session a candidate to be forgotten,
-/// once there are too many.
+/// Sessions beyond so many leave the memory once they rest: an agent at work asks again soon, and
+/// what has ended would stay for good.
+pub const ROOM: usize = 1_000;
+/// How long a session rests before it leaves. Milliseconds.
+const REST_MS: u64 = 120_000;
+/// How often it is looked for those. Milliseconds.
+const SWEEP_MS: u64 = 5_000;
+/// The share of sessions that leave where there is no more room at all.
 const EVICTED_SHARE: usize = 16;
 
 /// The session a request belongs to.
@@ -32,13 +38,16 @@ impl Key {
     }
 }
 
-/// The sessions that are open, at most so many.
+/// The sessions that are open, at most so many. Those that left are known by where they stood, and
+/// taken up from the recorder.
 #[derive(Debug)]
 pub struct Sessions {
     open: HashMap<u64, Slot>,
     beginnings: Beginnings,
     capacity: usize,
     made: u64,
+    /// When it was looked for sessions at rest. Milliseconds since 1970.
+    swept_ms: u64,
 }
 
 #[derive(Debug)]
@@ -55,6 +64,12 @@ impl Slot {
     fn new(session: Session, scope: u64, used_ms: u64) -> Self {
         let end = session.stands_at();
         Self { session: Arc::new(Mutex::new(session)), scope, end, response: None, used_ms }
+    }
+
+    /// Whether a request is under way, or the session waits to be written down: taken up anew it
+    /// would be there twice.
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.session) > 1
     }
 }
 
@@ -80,7 +95,7 @@ impl Sessions {
         let capacity = capacity.max(EVICTED_SHARE);
         // A session can be gone on with behind its last request, and from its last response.
         let beginnings = Beginnings::new(capacity.saturating_mul(2));
-        Self { open: HashMap::new(), beginnings, capacity, made: 0 }
+        Self { open: HashMap::new(), beginnings, capacity, made: 0, swept_ms: 0 }
     }
 
     /// Number of open sessions.
@@ -106,7 +121,7 @@ impl Sessions {
         let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
         if !self.open.contains_key(&id) {
             let (session, scope) = take_up()?;
-            self.make_room();
+            self.make_room(at_ms);
             self.open.insert(id, Slot::new(session, scope, at_ms));
         }
         let slot = self.open.get(&id)?;
@@ -140,7 +155,7 @@ impl Sessions {
             slot.used_ms = caller.at_ms;
             return (key, Arc::clone(&slot.session));
         }
-        self.make_room();
+        self.make_room(caller.at_ms);
         let scope = scope_of(caller.key, caller.named);
         let slot = Slot::new(make(&key, is_new), scope, caller.at_ms);
         let session = Arc::clone(&slot.session);
@@ -219,19 +234,21 @@ impl Sessions {
         hash(&(scope, caller.chain.end(), caller.at_ms, self.made))
     }
 
-    /// Forgets the sessions that were used longest ago; the store still has them.
-    fn make_room(&mut self) {
+    /// Lets sessions go that nobody holds: those at rest, or else those used longest ago.
+    fn make_room(&mut self, at_ms: u64) {
+        if self.open.len() >= ROOM && at_ms >= self.swept_ms.saturating_add(SWEEP_MS) {
+            self.swept_ms = at_ms;
+            let rests = |slot: &Slot| slot.used_ms.saturating_add(REST_MS) <= at_ms;
+            self.open.retain(|_, slot| slot.is_held() || !rests(slot));
+        }
         if self.open.len() < self.capacity {
             return;
         }
-        let mut ages: Vec<(u64, u64)> =
-            self.open.iter().map(|(id, slot)| (slot.used_ms, *id)).collect();
+        let free = self.open.iter().filter(|(_, slot)| !slot.is_held());
+        let mut ages: Vec<(u64, u64)> = free.map(|(id, slot)| (slot.used_ms, *id)).collect();
         ages.sort_unstable();
         for (_, id) in ages.into_iter().take(self.capacity / EVICTED_SHARE) {
-            let Some(slot) = self.open.remove(&id) else { continue };
-            for end in slot.end.into_iter().chain(slot.response) {
-                self.beginnings.take(slot.scope, end, id);
-            }
+            self.open.remove(&id);
         }
     }
 }

@@ -6,11 +6,12 @@ import subprocess
 
 _parser = argparse.ArgumentParser()
 _parser.add_argument("--stream", action="store_true", help="ask for streamed answers")
+_parser.add_argument("--kept", action="store_true", help="leave the conversation to the server")
 _parser.add_argument("url", help="where the model's server is, without a version")
 _parser.add_argument("prompt")
 _given = _parser.parse_args()
 
-STREAM, URL, PROMPT = _given.stream, _given.url, _given.prompt
+STREAM, KEPT, URL, PROMPT = _given.stream, _given.kept, _given.url, _given.prompt
 MODEL = "scripted"
 INSTRUCTIONS = "You work on a small Python package by running shell commands. Say what you found when you are done."
 DESCRIPTION = "Runs a shell command in the package's folder and returns what it prints."

@@ -1,10 +1,12 @@
 //! The gateway ends in the middle of a session and is started again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use steersman_engine::Decision;
+use steersman_gateway::sessions::ROOM;
 use steersman_wire::Format;
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
@@ -49,6 +51,40 @@ proptest! {
         format in prop::sample::select(Format::ALL.to_vec()),
     ) {
         prop_assert_eq!(run(format, 16, &restarts), run(format, 16, &[]));
+    }
+}
+
+/// Sessions at rest leave the memory; one that goes on is the same, with or without a name.
+#[test]
+fn a_session_that_rested_goes_on() {
+    let names = [None, Some("mine")];
+    for (format, name) in Format::ALL.into_iter().flat_map(|format| names.map(|it| (format, it))) {
+        let kept = Arc::new(Kept::default());
+        let steering = steering(GOVERN, &kept);
+        let mut client = Client::new(format, true, "a");
+        if let Some(name) = name {
+            client = client.header("x-steersman-session", name);
+        }
+        for path in 0..3 {
+            client.turn(&steering, &call("read", &format!(r#"{{"path":"{path}"}}"#)), "content");
+        }
+        let recalled = kept.recalled.load(Ordering::SeqCst);
+        let later = client.at_ms + 200_000;
+        for number in 0..ROOM {
+            let other = Client::new(format, true, "b");
+            let mut other = other.header("x-steersman-session", &format!("s{number}"));
+            other.at_ms = later;
+            other.ask(&steering);
+        }
+        let others = u64::try_from(ROOM).unwrap();
+        assert_eq!(kept.recalled.load(Ordering::SeqCst), recalled + others);
+        client.at_ms = later;
+        client.turn(&steering, &call("read", r#"{"path":"4"}"#), "content");
+        client.turn(&steering, &call("read", r#"{"path":"5"}"#), "content");
+        assert_eq!(kept.recalled.load(Ordering::SeqCst), recalled + others + 1, "{format:?}");
+        let ids: BTreeSet<String> = kept.sessions().into_iter().collect();
+        assert_eq!(ids.len(), ROOM + 1, "{format:?} {name:?}");
+        assert_eq!(kept.decisions().last().unwrap().turn, 4);
     }
 }
 

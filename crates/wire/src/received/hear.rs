@@ -152,12 +152,16 @@ impl Received<'_> {
         Ok(turns.heard)
     }
 
-    /// Where the last reply before `at` begins; `at` if there is none nearby.
+    /// Where the last reply before `at` begins; `at` if there is none nearby, or if a reply begins
+    /// there, behind which nothing belongs to the one before.
     fn reply_before(&self, at: usize) -> usize {
         let is_reply = |place: &usize| {
             let item = self.item_text(*place);
             item.is_some_and(|item| speaker(self.format, item) == Speaker::Assistant)
         };
+        if is_reply(&at) {
+            return at;
+        }
         let near = at.saturating_sub(MAX_BEFORE)..at;
         let Some(mut first) = near.rev().find(is_reply) else { return at };
         while self.format == Format::OpenAiResponses && first > 0 && is_reply(&(first - 1)) {

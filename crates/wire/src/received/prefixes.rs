@@ -21,6 +21,8 @@ const BLOCK: usize = 4096;
 /// So many of the last items are read anew each time: clients mark them for the prompt cache, and
 /// the mark goes away with the next request.
 const LOOSE_ITEMS: usize = 4;
+/// So many items come, usually, behind those that are known.
+const MORE_ITEMS: usize = 16;
 
 /// Beginnings of bodies that were read before.
 ///
@@ -135,8 +137,9 @@ impl Prefixes {
             has_same_tail = rest.len() == known.len && self.hash(rest) == known.hash;
             has_same_tail.then(|| known.fields.map(|span| Some(span?.moved(known.at, at))))
         };
-        let (fields, items) = (prefix.fields, prefix.items.clone());
-        let begun = Scanned { fields, items, ..Scanned::default() };
+        let mut items = Vec::with_capacity(prefix.items.len() + MORE_ITEMS);
+        items.extend_from_slice(&prefix.items);
+        let begun = Scanned { fields: prefix.fields, items, ..Scanned::default() };
         let scanned = scan_on(format, body, prefix.end(), begun, tail);
         let received = Received::of(format, body, scanned)?;
         // Another list further behind took the place of the one that is known.
@@ -207,13 +210,15 @@ impl Prefixes {
     /// The hash of the body up to the end of each of its blocks.
     fn marks(&self, body: &[u8]) -> Vec<u128> {
         let blocks = body.chunks_exact(BLOCK);
-        let running = blocks.scan(0_u128, |before, block| {
+        let mut marks = Vec::with_capacity(blocks.len());
+        let mut before = 0_u128;
+        for block in blocks {
             // Odd, so that no bit of what stands before is lost.
             let mixed = before.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
-            *before = mixed.rotate_left(43) ^ self.hash(block);
-            Some(*before)
-        });
-        running.collect()
+            before = mixed.rotate_left(43) ^ self.hash(block);
+            marks.push(before);
+        }
+        marks
     }
 
     fn hash(&self, bytes: &[u8]) -> u128 {
