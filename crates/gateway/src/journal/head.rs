@@ -1,7 +1,7 @@
 //! What lists of sessions show of one of the gateway.
 
-use serde_json::{Map, Value, json};
-use steersman_engine::Decision;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use steersman_store::Head;
 use steersman_timeline::Glance;
 
@@ -16,71 +16,108 @@ pub const STATE_OPEN: &str = "open";
 /// Most bytes of a text in lists.
 const MAX_TEXT: usize = 1000;
 
-/// Takes an entry into the head.
-pub(super) fn fold(head: &mut Head, entry: &Entry) {
-    match entry {
-        Entry::Opened(opened) => open(head, opened),
-        Entry::Replied(replied) => {
-            head.turns += 1;
-            head.tool_calls += replied.calls.len() as u64;
-            let used = replied.usage.input_tokens.saturating_add(replied.usage.output_tokens);
-            head.tokens = Some(head.tokens.unwrap_or_default().saturating_add(used));
-            // What is not known adds nothing, and makes nothing known.
-            if let Some(cost) = replied.cost() {
-                head.cost_nanos = Some(head.cost_nanos.unwrap_or_default().saturating_add(cost));
-            }
-            if !replied.model.is_empty() {
-                head.model = Some(cut(&replied.model));
-            }
-        }
-        Entry::Decided(decision) => decided(head, decision),
-        Entry::Steered { course } => {
-            let state = match course {
-                Course::Pass | Course::Say => STATE_OPEN,
-                Course::Force => "forced",
-                Course::Answer => "capped",
-            };
-            state.clone_into(&mut head.state);
-        }
-        Entry::Controlled { control: Control::Pause, .. } => "paused".clone_into(&mut head.state),
-        Entry::Controlled { control: Control::Resume, .. } => {
-            STATE_OPEN.clone_into(&mut head.state);
-        }
-        _ => {}
-    }
+/// A head that entries are taken into. What it has beside its fields is JSON, which is read and
+/// written once for many entries.
+#[derive(Clone, Debug)]
+pub(super) struct Folded {
+    head: Head,
+    glance: Glance,
+    beside: Map<String, Value>,
+    /// Whether what stands beside the fields is to be written anew.
+    is_stale: bool,
 }
 
-/// What lists show of decisions stands beside what else is told of the session.
-fn decided(head: &mut Head, decision: &Decision) {
-    let mut glance = Glance::of_extra(head.extra.as_deref());
-    glance.decided(decision);
-    let extra = head.extra.as_deref().and_then(|extra| serde_json::from_str(extra).ok());
-    let mut extra: Map<String, Value> = extra.unwrap_or_default();
-    extra.insert("glance".to_owned(), glance.to_value());
-    head.extra = Some(Value::from(extra).to_string());
+/// What stands beside a head's fields.
+#[derive(Serialize)]
+struct Beside<'a> {
+    glance: &'a Glance,
+    #[serde(flatten)]
+    rest: &'a Map<String, Value>,
 }
 
-fn open(head: &mut Head, opened: &Opened) {
-    head.state = STATE_OPEN.to_owned();
-    let title = cut(opened.task.trim_start().lines().next().unwrap_or_default());
-    if !title.is_empty() {
-        head.title = title;
+impl Folded {
+    /// Goes on from what the store has.
+    pub(super) fn new(head: Head) -> Self {
+        let glance = Glance::of_extra(head.extra.as_deref());
+        let beside = head.extra.as_deref().and_then(|extra| serde_json::from_str(extra).ok());
+        let mut beside: Map<String, Value> = beside.unwrap_or_default();
+        beside.remove("glance");
+        Self { head, glance, beside, is_stale: false }
     }
-    head.agent = Some(cut(&opened.client));
-    head.model = Some(cut(&opened.model));
-    // A session that is taken up again keeps what was decided in it.
-    let glance = Glance::of_extra(head.extra.as_deref());
-    let extra = json!({
-        "glance": glance.to_value(),
-        "kind": "gateway",
-        "name": cut(&opened.name),
-        "source": cut(&opened.source),
-        "parent": opened.parent.as_deref().map(cut),
-        "format": cut(&opened.format),
-        "mode": cut(&opened.mode),
-        "key": cut(&opened.key),
-    });
-    head.extra = Some(extra.to_string());
+
+    /// The head as it is to be stored.
+    pub(super) fn head(&mut self) -> Head {
+        if std::mem::take(&mut self.is_stale) {
+            let beside = Beside { glance: &self.glance, rest: &self.beside };
+            self.head.extra = serde_json::to_string(&beside).ok();
+        }
+        self.head.clone()
+    }
+
+    /// Takes an entry in.
+    pub(super) fn fold(&mut self, entry: &Entry) {
+        let head = &mut self.head;
+        match entry {
+            Entry::Opened(opened) => self.open(opened),
+            Entry::Replied(replied) => {
+                head.turns += 1;
+                head.tool_calls += replied.calls.len() as u64;
+                let used = replied.usage.input_tokens.saturating_add(replied.usage.output_tokens);
+                head.tokens = Some(head.tokens.unwrap_or_default().saturating_add(used));
+                // What is not known adds nothing, and makes nothing known.
+                if let Some(cost) = replied.cost() {
+                    let before = head.cost_nanos.unwrap_or_default();
+                    head.cost_nanos = Some(before.saturating_add(cost));
+                }
+                if !replied.model.is_empty() {
+                    head.model = Some(cut(&replied.model));
+                }
+            }
+            Entry::Decided(decision) => {
+                self.glance.decided(decision);
+                self.is_stale = true;
+            }
+            Entry::Steered { course } => {
+                let state = match course {
+                    Course::Pass | Course::Say => STATE_OPEN,
+                    Course::Force => "forced",
+                    Course::Answer => "capped",
+                };
+                state.clone_into(&mut head.state);
+            }
+            Entry::Controlled { control: Control::Pause, .. } => {
+                "paused".clone_into(&mut head.state);
+            }
+            Entry::Controlled { control: Control::Resume, .. } => {
+                STATE_OPEN.clone_into(&mut head.state);
+            }
+            _ => {}
+        }
+    }
+
+    /// A session that is taken up again keeps what was decided in it.
+    fn open(&mut self, opened: &Opened) {
+        let head = &mut self.head;
+        head.state = STATE_OPEN.to_owned();
+        let title = cut(opened.task.trim_start().lines().next().unwrap_or_default());
+        if !title.is_empty() {
+            head.title = title;
+        }
+        head.agent = Some(cut(&opened.client));
+        head.model = Some(cut(&opened.model));
+        let told = [
+            ("kind", "gateway"),
+            ("name", &opened.name),
+            ("source", &opened.source),
+            ("format", &opened.format),
+            ("mode", &opened.mode),
+            ("key", &opened.key),
+        ];
+        let told = told.into_iter().map(|(key, value)| (key.to_owned(), cut(value).into()));
+        self.beside = told.collect();
+        self.beside.insert("parent".to_owned(), opened.parent.as_deref().map(cut).into());
+        self.is_stale = true;
+    }
 }
 
 fn cut(text: &str) -> String {

@@ -10,8 +10,9 @@ use steersman_store::{Append, Head, Kept, NewEntry, SessionId, Store, StoreError
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
+use super::head::{Folded, STATE_OPEN};
 use super::pending::{Losses, Pending};
-use super::{Health, QUEUE, Told, head};
+use super::{Health, QUEUE, Told};
 use crate::record::Entry;
 use crate::session::Snapshot;
 use crate::steering::Clock;
@@ -27,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);
 /// Most sessions whose last entry and head are remembered; of others the store is asked.
-const MAX_KNOWN: usize = 10_000;
+const MAX_KNOWN: usize = 2_000;
 /// Most sessions that are told of lost entries in one go.
 const MAX_TOLD: usize = 256;
 /// Most snapshots that are written at once.
@@ -43,10 +44,10 @@ pub(super) struct Parts {
 }
 
 /// A session as it stands in the store.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Known {
     seq: u64,
-    head: Head,
+    head: Folded,
 }
 
 /// Entries of one session.
@@ -135,8 +136,9 @@ impl Writer {
         self.append_all(groups).await;
     }
 
-    fn group(&self, id: SessionId) -> Group {
-        let known = self.known.get(&id).cloned();
+    /// What is known of the session goes with it, and comes back once it is written.
+    fn group(&mut self, id: SessionId) -> Group {
+        let known = self.known.remove(&id);
         Group { id, entries: Vec::new(), told: 0, lost_before: 0, known }
     }
 
@@ -154,7 +156,6 @@ impl Writer {
                     self.known.insert(group.id, known);
                 }
                 Err(error) => {
-                    self.known.remove(&group.id);
                     self.with.health.lost.fetch_add(group.told, Ordering::Relaxed);
                     self.with.health.fails(error.to_string());
                     self.with.losses.add(group.id, group.told + group.lost_before);
@@ -275,10 +276,10 @@ async fn try_append(store: &dyn Store, group: &mut Group) -> Result<Known, Store
         None => look_up(store, group).await?,
     };
     for (_, entry) in &group.entries {
-        head::fold(&mut known.head, entry);
+        known.head.fold(entry);
     }
     let entries = group.entries.iter().map(|(at_ms, entry)| stored(*at_ms, entry)).collect();
-    let append = Append::new(known.seq, entries).with_head(known.head.clone());
+    let append = Append::new(known.seq, entries).with_head(known.head.head());
     known.seq = store.append(&group.id, append).await?;
     Ok(known)
 }
@@ -286,10 +287,10 @@ async fn try_append(store: &dyn Store, group: &mut Group) -> Result<Known, Store
 /// The session as the store has it; it is made if it is not there.
 async fn look_up(store: &dyn Store, group: &Group) -> Result<Known, StoreError> {
     if let Some(summary) = store.session(&group.id).await? {
-        return Ok(Known { seq: summary.last_seq, head: summary.head });
+        return Ok(Known { seq: summary.last_seq, head: Folded::new(summary.head) });
     }
     let at_ms = group.entries.first().map_or(0, |(at_ms, _)| *at_ms);
-    let head = Head { state: head::STATE_OPEN.to_owned(), ..Head::default() };
+    let head = Head { state: STATE_OPEN.to_owned(), ..Head::default() };
     store.create(&group.id, head.clone(), at_ms).await?;
-    Ok(Known { seq: 0, head })
+    Ok(Known { seq: 0, head: Folded::new(head) })
 }

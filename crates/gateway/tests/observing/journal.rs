@@ -57,9 +57,11 @@ async fn entries_are_written_in_order_and_the_head_sums_them_up() {
         tool_calls: 2,
         tokens: Some(220),
         cost_nanos: Some(14),
-        extra: Some(extra.to_string()),
+        extra: None,
     };
-    assert_eq!((summary.head, summary.created_ms), (head, AT_MS));
+    let mut found = summary.head;
+    let told: serde_json::Value = serde_json::from_str(&found.extra.take().unwrap()).unwrap();
+    assert_eq!((found, told, summary.created_ms), (head, extra, AT_MS));
     let health = journal.health();
     assert_eq!((health.written(), health.lost(), health.fault()), (9, 0, None));
 }
