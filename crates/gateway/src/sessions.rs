@@ -16,9 +16,9 @@ pub type Shared = Arc<Mutex<Session>>;
 
 /// Sessions beyond so many leave the memory once they rest: an agent at work asks again soon, and
 /// what has ended would stay for good.
-pub const ROOM: usize = 1_000;
+pub const ROOM: usize = 500;
 /// How long a session rests before it leaves. Milliseconds.
-const REST_MS: u64 = 120_000;
+const REST_MS: u64 = 30_000;
 /// How often it is looked for those. Milliseconds.
 const SWEEP_MS: u64 = 5_000;
 /// The share of sessions that leave where there is no more room at all.
@@ -66,10 +66,10 @@ impl Slot {
         Self { session: Arc::new(Mutex::new(session)), scope, end, response: None, used_ms }
     }
 
-    /// Whether a request is under way, or the session waits to be written down: taken up anew it
-    /// would be there twice.
+    /// Whether a request is under way or waits, or the session is to be written down: taken up
+    /// anew it would be there twice.
     fn is_held(&self) -> bool {
-        Arc::strong_count(&self.session) > 1
+        Arc::strong_count(&self.session) > 1 || lock(&self.session).is_awaited()
     }
 }
 
@@ -121,7 +121,7 @@ impl Sessions {
         let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
         if !self.open.contains_key(&id) {
             let (session, scope) = take_up()?;
-            self.make_room(at_ms);
+            self.make_room();
             self.open.insert(id, Slot::new(session, scope, at_ms));
         }
         let slot = self.open.get(&id)?;
@@ -150,12 +150,13 @@ impl Sessions {
         caller: &Caller<'_>,
         make: impl FnOnce(&Key, bool) -> Session,
     ) -> (Key, Shared) {
+        self.sweep(caller.at_ms);
         let (key, is_new) = self.key_of(caller);
         if let Some(slot) = self.open.get_mut(&key.id) {
             slot.used_ms = caller.at_ms;
             return (key, Arc::clone(&slot.session));
         }
-        self.make_room(caller.at_ms);
+        self.make_room();
         let scope = scope_of(caller.key, caller.named);
         let slot = Slot::new(make(&key, is_new), scope, caller.at_ms);
         let session = Arc::clone(&slot.session);
@@ -234,13 +235,18 @@ impl Sessions {
         hash(&(scope, caller.chain.end(), caller.at_ms, self.made))
     }
 
-    /// Lets sessions go that nobody holds: those at rest, or else those used longest ago.
-    fn make_room(&mut self, at_ms: u64) {
-        if self.open.len() >= ROOM && at_ms >= self.swept_ms.saturating_add(SWEEP_MS) {
-            self.swept_ms = at_ms;
-            let rests = |slot: &Slot| slot.used_ms.saturating_add(REST_MS) <= at_ms;
-            self.open.retain(|_, slot| slot.is_held() || !rests(slot));
+    /// Lets sessions at rest go that nobody holds, now and then.
+    fn sweep(&mut self, at_ms: u64) {
+        if self.open.len() < ROOM || at_ms < self.swept_ms.saturating_add(SWEEP_MS) {
+            return;
         }
+        self.swept_ms = at_ms;
+        let rests = |slot: &Slot| slot.used_ms.saturating_add(REST_MS) <= at_ms;
+        self.open.retain(|_, slot| slot.is_held() || !rests(slot));
+    }
+
+    /// Where there is no room left, lets those go that were used longest ago.
+    fn make_room(&mut self) {
         if self.open.len() < self.capacity {
             return;
         }

@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);
 /// Most sessions whose last entry and head are remembered; of others the store is asked.
-const MAX_KNOWN: usize = 2_000;
+const MAX_KNOWN: usize = 1_000;
 /// Most sessions that are told of lost entries in one go.
 const MAX_TOLD: usize = 256;
 /// Most snapshots that are written at once.

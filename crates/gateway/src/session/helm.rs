@@ -124,6 +124,11 @@ impl Session {
         self.memory.paused.as_ref().map(|_| resumed())
     }
 
+    /// Whether requests wait for it to be resumed.
+    pub(crate) fn is_awaited(&self) -> bool {
+        Arc::strong_count(&self.resumed) > 1
+    }
+
     fn note(&mut self, text: &str) -> Result<(), ControlError> {
         if text.trim().is_empty() || text.len() > MAX_NOTE {
             let why = format!("a note has 1 to {MAX_NOTE} bytes that are not all blank");

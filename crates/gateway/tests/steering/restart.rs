@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use futures::FutureExt;
 use proptest::prelude::*;
 use steersman_engine::Decision;
+use steersman_gateway::control::{Control, Helm};
+use steersman_gateway::seam::Act;
 use steersman_gateway::sessions::ROOM;
+use steersman_gateway::steering::Steering;
 use steersman_wire::Format;
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
@@ -54,6 +58,16 @@ proptest! {
     }
 }
 
+/// So many other sessions are seen at that time.
+fn crowd(steering: &Steering, format: Format, at_ms: u64) {
+    for number in 0..ROOM {
+        let other = Client::new(format, true, "b");
+        let mut other = other.header("x-steersman-session", &format!("s{number}"));
+        other.at_ms = at_ms;
+        other.ask(steering);
+    }
+}
+
 /// Sessions at rest leave the memory; one that goes on is the same, with or without a name.
 #[test]
 fn a_session_that_rested_goes_on() {
@@ -70,12 +84,7 @@ fn a_session_that_rested_goes_on() {
         }
         let recalled = kept.recalled.load(Ordering::SeqCst);
         let later = client.at_ms + 200_000;
-        for number in 0..ROOM {
-            let other = Client::new(format, true, "b");
-            let mut other = other.header("x-steersman-session", &format!("s{number}"));
-            other.at_ms = later;
-            other.ask(&steering);
-        }
+        crowd(&steering, format, later);
         let others = u64::try_from(ROOM).unwrap();
         assert_eq!(kept.recalled.load(Ordering::SeqCst), recalled + others);
         client.at_ms = later;
@@ -86,6 +95,24 @@ fn a_session_that_rested_goes_on() {
         assert_eq!(ids.len(), ROOM + 1, "{format:?} {name:?}");
         assert_eq!(kept.decisions().last().unwrap().turn, 4);
     }
+}
+
+#[test]
+fn a_session_whose_request_waits_stays() {
+    let kept = Arc::new(Kept::default());
+    let steering = steering(GOVERN, &kept);
+    let mut client = Client::new(Format::Anthropic, true, "a");
+    client.turn(&steering, &call("read", r#"{"path":"1"}"#), "content");
+    let id = kept.sessions().remove(0);
+    steering.control(&id, "ann", Control::Pause).unwrap();
+    let waiting = client.plan(&steering);
+    assert!(matches!(waiting.act, Act::Hold(_)));
+    crowd(&steering, Format::Anthropic, client.at_ms + 200_000);
+    let recalled = kept.recalled.load(Ordering::SeqCst);
+    steering.control(&id, "ann", Control::Resume).unwrap();
+    assert_eq!(kept.recalled.load(Ordering::SeqCst), recalled, "it was taken up anew");
+    let Act::Hold(resumed) = waiting.act else { return };
+    assert!(resumed.now_or_never().is_some(), "nobody told it to go on");
 }
 
 #[test]
