@@ -1,6 +1,6 @@
 //! All sessions that are open, and which of them a request belongs to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,6 +48,8 @@ pub struct Sessions {
     made: u64,
     /// When it was looked for sessions at rest. Milliseconds since 1970.
     swept_ms: u64,
+    /// Those that left the memory, at most as many as there is room for.
+    rested: HashSet<u64>,
 }
 
 #[derive(Debug)]
@@ -73,6 +75,17 @@ impl Slot {
     }
 }
 
+/// What is known of a session that is not in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// Its id is new, so that nothing can be known of it anywhere.
+    None,
+    /// It was in memory and left it.
+    Rested,
+    /// Nothing; an earlier run of the program may know it.
+    Unknown,
+}
+
 /// A request, as far as it tells which session is its own.
 #[derive(Debug)]
 pub struct Caller<'a> {
@@ -95,7 +108,14 @@ impl Sessions {
         let capacity = capacity.max(EVICTED_SHARE);
         // A session can be gone on with behind its last request, and from its last response.
         let beginnings = Beginnings::new(capacity.saturating_mul(2));
-        Self { open: HashMap::new(), beginnings, capacity, made: 0, swept_ms: 0 }
+        Self {
+            open: HashMap::new(),
+            beginnings,
+            capacity,
+            made: 0,
+            swept_ms: 0,
+            rested: HashSet::new(),
+        }
     }
 
     /// Number of open sessions.
@@ -143,12 +163,11 @@ impl Sessions {
         }
     }
 
-    /// The session that a request goes on with, or one made by `make`, which is told whether its id
-    /// is new as well, so that nothing can be known of it anywhere.
+    /// The session that a request goes on with, or one made by `make`.
     pub fn of(
         &mut self,
         caller: &Caller<'_>,
-        make: impl FnOnce(&Key, bool) -> Session,
+        make: impl FnOnce(&Key, Past) -> Session,
     ) -> (Key, Shared) {
         self.sweep(caller.at_ms);
         let (key, is_new) = self.key_of(caller);
@@ -158,7 +177,12 @@ impl Sessions {
         }
         self.make_room();
         let scope = scope_of(caller.key, caller.named);
-        let slot = Slot::new(make(&key, is_new), scope, caller.at_ms);
+        let past = match (is_new, self.rested.remove(&key.id)) {
+            (true, _) => Past::None,
+            (false, true) => Past::Rested,
+            (false, false) => Past::Unknown,
+        };
+        let slot = Slot::new(make(&key, past), scope, caller.at_ms);
         let session = Arc::clone(&slot.session);
         self.open.insert(key.id, slot);
         (key, session)
@@ -242,7 +266,17 @@ impl Sessions {
         }
         self.swept_ms = at_ms;
         let rests = |slot: &Slot| slot.used_ms.saturating_add(REST_MS) <= at_ms;
-        self.open.retain(|_, slot| slot.is_held() || !rests(slot));
+        let left = self.open.extract_if(|_, slot| rests(slot) && !slot.is_held());
+        let left: Vec<u64> = left.map(|(id, _)| id).collect();
+        left.into_iter().for_each(|id| self.rests(id));
+    }
+
+    /// A session has left the memory.
+    fn rests(&mut self, id: u64) {
+        if self.rested.len() >= self.capacity {
+            self.rested.clear();
+        }
+        self.rested.insert(id);
     }
 
     /// Where there is no room left, lets those go that were used longest ago.
@@ -255,6 +289,7 @@ impl Sessions {
         ages.sort_unstable();
         for (_, id) in ages.into_iter().take(self.capacity / EVICTED_SHARE) {
             self.open.remove(&id);
+            self.rests(id);
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::otlp::{Asking, CallSpan, Tracer};
 use crate::record::{Entry, Opened, SharedRecorder};
 use crate::seam::{Act, Call, Governor, Plan};
 use crate::session::{Asked, Session};
-use crate::sessions::{Caller, Key, Sessions, Shared, lock, scope_of};
+use crate::sessions::{Caller, Key, Past, Sessions, Shared, lock, scope_of};
 
 /// Most sessions that are held in memory.
 pub const MAX_SESSIONS: usize = 10_000;
@@ -168,14 +168,14 @@ impl Steering {
             at_ms: turn.call.at_ms,
         };
         let mut sessions = self.lock_sessions();
-        let found = sessions.of(&caller, |key, is_new| self.open((key, is_new), turn, policy));
+        let found = sessions.of(&caller, |key, past| self.open((key, past), turn, policy));
         sessions.stands(&found.0, &turn.chain);
         found
     }
 
-    fn open(&self, (key, is_new): (&Key, bool), turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
+    fn open(&self, (key, past): (&Key, Past), turn: &Turn<'_>, policy: &Arc<Policy>) -> Session {
         let id = key.id();
-        let kept = if is_new { None } else { self.recorder.recall(&id) };
+        let kept = if past == Past::None { None } else { self.recorder.recall(&id) };
         let resumed = kept.and_then(|(kept, _)| Session::resume(Arc::clone(policy), kept));
         let taken_up = resumed.is_some();
         let session = resumed.unwrap_or_else(|| {
@@ -191,6 +191,10 @@ impl Steering {
             };
             Session::begin(Arc::clone(policy), info)
         });
+        if taken_up && past == Past::Rested {
+            // Nobody but the memory has noticed.
+            return session;
+        }
         let named = turn.named.as_ref();
         let opened = Opened {
             name: named.map_or_else(String::new, |named| named.name.clone()),
@@ -201,7 +205,11 @@ impl Steering {
             model: turn.model.to_string(),
             format: turn.call.format.name().to_owned(),
             mode: name_of(turn.mode).to_owned(),
-            task: task_of(&turn.received),
+            // What stands in the rest of a conversation is not what it began with.
+            task: match taken_up && turn.chain.is_rest() {
+                true => String::new(),
+                false => task_of(&turn.received),
+            },
             taken_up,
         };
         self.recorder.record(&id, turn.call.at_ms, &Entry::Opened(Box::new(opened)));

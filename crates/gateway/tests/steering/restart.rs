@@ -93,6 +93,7 @@ fn a_session_that_rested_goes_on() {
         assert_eq!(kept.recalled.load(Ordering::SeqCst), recalled + others + 1, "{format:?}");
         let ids: BTreeSet<String> = kept.sessions().into_iter().collect();
         assert_eq!(ids.len(), ROOM + 1, "{format:?} {name:?}");
+        assert_eq!(kept.count("opened"), ids.len(), "to have rested is nothing to tell");
         assert_eq!(kept.decisions().last().unwrap().turn, 4);
     }
 }
