@@ -138,7 +138,7 @@ impl Sessions {
         at_ms: u64,
         take_up: impl FnOnce() -> Option<(Session, u64)>,
     ) -> Option<(Shared, u64)> {
-        let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
+        let id = number_of(id)?;
         if !self.open.contains_key(&id) {
             let (session, scope) = take_up()?;
             self.make_room();
@@ -151,14 +151,13 @@ impl Sessions {
     /// A session that is open; `None` if it is not in memory.
     #[must_use]
     pub fn open(&self, id: &str) -> Option<Shared> {
-        let id = u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()?;
+        let id = number_of(id)?;
         self.open.get(&id).map(|slot| Arc::clone(&slot.session))
     }
 
     /// A session that was kept by an earlier run of the program stood there.
     pub fn seed(&mut self, id: &str, scope: u64, end: u64) {
-        let Some(id) = id.strip_prefix("gw-") else { return };
-        if let Ok(id) = u64::from_str_radix(id, 16) {
+        if let Some(id) = number_of(id) {
             self.beginnings.put(scope, end, id, None);
         }
     }
@@ -197,10 +196,8 @@ impl Sessions {
 
     /// A session's client has got the response that stands there, and may go on from it.
     pub fn answered(&mut self, id: &str, place: u64) {
-        let id = id.strip_prefix("gw-").and_then(|id| u64::from_str_radix(id, 16).ok());
-        let Some((id, slot)) = id.and_then(|id| Some((id, self.open.get_mut(&id)?))) else {
-            return;
-        };
+        let Some(id) = number_of(id) else { return };
+        let Some(slot) = self.open.get_mut(&id) else { return };
         let before = slot.response.replace(place).filter(|before| *before != place);
         self.beginnings.put(slot.scope, place, id, before);
     }
@@ -292,6 +289,11 @@ impl Sessions {
             self.rests(id);
         }
     }
+}
+
+/// The number in a session's id, as [`Key::id`] writes it; `None` if it is no id of ours.
+fn number_of(id: &str) -> Option<u64> {
+    u64::from_str_radix(id.strip_prefix("gw-")?, 16).ok()
 }
 
 /// The lock of a session. What a panic could leave behind is a state that lacks an event.

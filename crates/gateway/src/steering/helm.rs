@@ -1,6 +1,6 @@
 //! What people want of sessions.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use steersman_engine::{Policy, Timestamp};
 
@@ -15,7 +15,7 @@ impl Helm for Steering {
     fn control(&self, session: &str, who: &str, control: Control) -> Result<(), ControlError> {
         let at_ms = (self.clock)();
         let policy = self.settings().policy.clone();
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.lock_sessions();
         // One that was forgotten, or that has not been asked since the start, is taken up.
         let take_up = || {
             let (kept, scope) = self.recorder.recall(session)?;
@@ -36,7 +36,7 @@ impl Helm for Steering {
     }
 
     fn open_sessions(&self) -> Option<usize> {
-        Some(self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len())
+        Some(self.lock_sessions().len())
     }
 
     fn mark(&self, session: &str, who: &str, mark: &NewMark) -> Result<(), ControlError> {
@@ -47,7 +47,7 @@ impl Helm for Steering {
     }
 
     fn stands(&self, session: &str) -> Option<Stands> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.lock_sessions();
         let open = sessions.open(session);
         drop(sessions);
         if let Some(open) = open {
