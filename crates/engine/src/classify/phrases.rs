@@ -117,28 +117,74 @@ impl<T: Copy, const SLOTS: usize> Phrases<T, SLOTS> {
         mut found: impl FnMut(T, Range<usize>),
     ) {
         let bytes = text.as_bytes();
-        let mut at = 0;
-        while let Some(&first) = bytes.get(at).filter(|_| at <= last) {
-            let folded = FOLDED[usize::from(first)];
-            if folded == BETWEEN {
-                at += 1;
+        let last = last.min(bytes.len().saturating_sub(1));
+        let (mut at, mut inside) = (0, false);
+        while at < bytes.len() && at <= last {
+            let Some(words) = Words::of(&bytes[at..]) else {
+                let end = at + BLOCK;
+                at = self.scan_slowly(bytes, at, inside, end.min(last + 1), &mut found);
+                inside = false;
                 continue;
+            };
+            let mut starts = words.starts(inside);
+            while starts != 0 {
+                let start = at + starts.trailing_zeros() as usize;
+                starts &= starts - 1;
+                if start > last {
+                    return;
+                }
+                if self.may_begin(FOLDED[usize::from(bytes[start])], &bytes[start + 1..]) {
+                    self.look(bytes, start, &mut found);
+                }
             }
-            if folded != LEAD && !self.may_begin(folded, &bytes[at + 1..]) {
-                at = word_end(bytes, at + 1);
-                continue;
-            }
-            let (mut hash, start) = (SEED, at);
-            while let Some((byte, width)) = word_byte(bytes, at) {
-                hash = step(hash, byte);
-                at += width;
-            }
-            if at == start {
-                at += 3;
-            } else if let Some((mark, end)) = self.at(bytes, start..at, hash) {
-                found(mark, start..end);
-            }
+            inside = words.go_on();
+            at += BLOCK;
         }
+    }
+
+    /// As [`Phrases::scan_up_to`] for phrases that begin from `at` and before `end`, byte by byte;
+    /// gives where to go on, which is between words. `inside`: `at` is inside a word.
+    fn scan_slowly(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        inside: bool,
+        end: usize,
+        found: &mut impl FnMut(T, Range<usize>),
+    ) -> usize {
+        if inside {
+            at = word_end(bytes, at);
+        }
+        while let Some(&first) = bytes.get(at).filter(|_| at < end) {
+            let folded = FOLDED[usize::from(first)];
+            at = if folded == BETWEEN {
+                at + 1
+            } else if folded != LEAD && !self.may_begin(folded, &bytes[at + 1..]) {
+                word_end(bytes, at + 1)
+            } else {
+                match self.look(bytes, at, found) {
+                    // A punctuation mark beyond ASCII.
+                    end if end == at => at + 3,
+                    end => end,
+                }
+            };
+        }
+        at
+    }
+
+    /// Looks whether a phrase begins with the word at `start`; gives where that word ends.
+    fn look(&self, bytes: &[u8], start: usize, found: &mut impl FnMut(T, Range<usize>)) -> usize {
+        let (mut hash, mut at) = (SEED, start);
+        while let Some((byte, width)) = word_byte(bytes, at) {
+            hash = step(hash, byte);
+            at += width;
+        }
+        if at > start
+            && let Some((mark, end)) = self.at(bytes, start..at, hash)
+        {
+            found(mark, start..end);
+        }
+        at
     }
 
     /// Whether a phrase may begin with a word that begins with this letter and goes on so.
@@ -227,6 +273,70 @@ static FOLDED: [u8; 256] = {
     folded
 };
 
+/// How many bytes are looked at at once.
+const BLOCK: usize = 64;
+
+/// Which of up to 64 bytes belong to words, a bit for each.
+#[derive(Clone, Copy)]
+struct Words(u64);
+
+impl Words {
+    /// Those at the beginning of a text; `None` if there is a [`PUNCTUATION_LEAD`] among them,
+    /// which takes a look at what follows it.
+    #[inline]
+    fn of(text: &[u8]) -> Option<Self> {
+        let mut padded = [0; BLOCK];
+        let block = match text.first_chunk::<BLOCK>() {
+            Some(block) => block,
+            None => {
+                padded[..text.len()].copy_from_slice(text);
+                &padded
+            }
+        };
+        let (mut words, mut leads) = (0, 0);
+        for (place, chunk) in block.as_chunks::<8>().0.iter().enumerate() {
+            let (word, lead) = in_word(u64::from_le_bytes(*chunk));
+            words |= (word >> 7).wrapping_mul(GATHER) >> 56 << (8 * place);
+            leads |= lead;
+        }
+        (leads == 0).then_some(Self(words))
+    }
+
+    /// The bytes with which words begin; `inside`: a word goes on with the first byte.
+    #[inline]
+    const fn starts(self, inside: bool) -> u64 {
+        self.0 & !(self.0 << 1 | inside as u64)
+    }
+
+    /// Whether the last byte belongs to a word, so that it may go on.
+    #[inline]
+    const fn go_on(self) -> bool {
+        self.0 >> (BLOCK - 1) != 0
+    }
+}
+
+/// Times eight lowest bits of bytes, has these eight next to each other in the highest byte.
+const GATHER: u64 = 0x0102_0408_1020_4080;
+
+/// The high bit of each of eight bytes that belongs to a word, and of those that are a
+/// [`PUNCTUATION_LEAD`], exactly (Warren, "Hacker's Delight", chapter 6).
+#[inline]
+const fn in_word(bytes: u64) -> (u64, u64) {
+    const HIGH: u64 = each(0x80);
+    const fn each(byte: u8) -> u64 {
+        byte as u64 * 0x0101_0101_0101_0101
+    }
+    /// Bytes below 0x80 from one letter to another: adding what is missing sets the high bit.
+    const fn between(low: u64, first: u8, last: u8) -> u64 {
+        low.wrapping_add(each(0x80 - first)) & !low.wrapping_add(each(0x7f - last))
+    }
+    let low = bytes & !HIGH;
+    let letters = between(low | each(0x20), b'a', b'z');
+    let others = between(low, b'0', b'9') | !(low ^ each(b'\'')).wrapping_add(each(0x7f));
+    let is_lead = !((bytes ^ each(PUNCTUATION_LEAD)) & !HIGH).wrapping_add(each(0x7f)) & bytes;
+    (((letters | others) & !bytes | bytes) & HIGH, is_lead & HIGH)
+}
+
 /// Where the word ends that goes on at `at`.
 #[inline]
 fn word_end(text: &[u8], mut at: usize) -> usize {
@@ -292,19 +402,57 @@ fn matched(phrase: &[u8], text: &[u8], start: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
     use alloc::vec::Vec;
+    use std::string::String;
+
+    use proptest::prelude::*;
 
     use super::*;
 
+    static PHRASES: Phrases<u8, 16> = Phrases::of(&[
+        ("done", 1),
+        ("i'll now", 2),
+        ("i'll now updat*", 3),
+        ("not", 4),
+        ("not done", 5),
+    ]);
+
+    #[test]
+    fn words_are_told_exactly() {
+        for byte in 0..=u8::MAX {
+            let folded = FOLDED[usize::from(byte)];
+            let (word, lead) = in_word(u64::from_le_bytes([b' ', byte, 0xff, b'`', byte, 0, 1, 2]));
+            let there = 0x80_0000_8000 * u64::from(folded != BETWEEN);
+            assert_eq!(word, there | 0x80_0000, "{byte}");
+            assert_eq!(lead, if folded == LEAD { there } else { 0 }, "{byte}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_of_bytes_are_looked_at_as_single_ones_are(
+            pieces in proptest::collection::vec(prop_oneof![
+                4 => Just("i'll"), 4 => Just("now"), 4 => Just("not"), 4 => Just("done"),
+                2 => Just("i\u{2019}ll"), 2 => Just("updating"), 1 => Just("\u{2014}"),
+                1 => Just("\u{2019}"), 1 => Just("é"), 1 => Just("\u{20ac}"),
+                9 => Just(" "), 2 => Just("-"), 2 => Just("\n"), 1 => Just("."), 1 => Just("x"),
+            ], 0..90),
+            last in 0..400_usize,
+        ) {
+            let text: String = pieces.concat();
+            let bytes = text.as_bytes();
+            let (mut fast, mut slow) = (Vec::new(), Vec::new());
+            PHRASES.scan_up_to(&text, last, |mark, at| fast.push((mark, at)));
+            let end = bytes.len().min(last + 1);
+            let mut found = |mark, at| slow.push((mark, at));
+            PHRASES.scan_slowly(bytes, 0, false, end, &mut found);
+            prop_assert_eq!(fast, slow);
+        }
+    }
+
     #[test]
     fn phrases_are_found_in_one_pass() {
-        static PHRASES: Phrases<u8, 16> = Phrases::of(&[
-            ("done", 1),
-            ("i'll now", 2),
-            ("i'll now updat*", 3),
-            ("not", 4),
-            ("not done", 5),
-        ]);
         PHRASES.assert_sorted();
         let cases: [(&str, &[u8]); 9] = [
             ("Done.", &[1]),
