@@ -20,11 +20,12 @@ use crate::steering::Clock;
 /// Most entries that are written in one go.
 const GROUP: usize = 512;
 /// How long entries are gathered before they are written. Each writing waits for the disk, which
-/// costs more than all else that is done with a request; a turn has five entries.
-const GATHER: Duration = Duration::from_millis(50);
+/// costs more than all else that is done with a request; a turn has five entries. Snapshots wait
+/// about as long.
+const GATHER: Duration = Duration::from_millis(200);
 /// How often it is looked meanwhile whether they fill a group. Being woken by each entry instead
 /// would cost more than writing it.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(20);
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);
 /// Most sessions whose last entry and head are remembered; of others the store is asked.

@@ -23,6 +23,9 @@ const BLOCK: usize = 4096;
 const LOOSE_ITEMS: usize = 4;
 /// So many items come, usually, behind those that are known.
 const MORE_ITEMS: usize = 16;
+/// After so many beginnings were remembered those not met meanwhile grow old, even if there is room:
+/// most are of conversations that have ended, and would fill it all in the end.
+const GENERATION: usize = 8192;
 
 /// Beginnings of bodies that were read before.
 ///
@@ -239,8 +242,8 @@ impl Prefix {
     }
 }
 
-/// What is known, in two halves: the older one goes when the younger one is full, and what is met
-/// in the older one becomes young again.
+/// What is known, in two halves: the older one goes when the younger one is full or has taken up
+/// [`GENERATION`] beginnings, and what is met in the older one becomes young again.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<Mark, Arc<Prefix>>,
@@ -248,6 +251,8 @@ struct Generations {
     /// What the young ones take, and may take. Bytes.
     size: usize,
     most: usize,
+    /// How many became young, in this generation.
+    taken_up: usize,
 }
 
 impl Generations {
@@ -262,14 +267,15 @@ impl Generations {
 
     fn put(&mut self, mark: Mark, prefix: Arc<Prefix>) {
         let size = prefix.size();
-        if self.size + size > self.most {
+        if self.size + size > self.most || self.taken_up == GENERATION {
             self.old = std::mem::take(&mut self.young);
-            self.size = 0;
+            (self.size, self.taken_up) = (0, 0);
         }
         if size > self.most {
             return;
         }
         self.size += size;
+        self.taken_up += 1;
         if let Some(before) = self.young.insert(mark, prefix) {
             self.size -= before.size();
         }
@@ -285,7 +291,7 @@ impl Generations {
 
 #[cfg(test)]
 mod tests {
-    use super::{Generations, Mark, Prefix, Tail};
+    use super::{GENERATION, Generations, Mark, Prefix, Tail};
     use crate::Format;
     use std::sync::Arc;
 
@@ -309,5 +315,20 @@ mod tests {
         known.forget(&mark(999));
         assert!(known.get(&mark(999)).is_none());
         assert_eq!(known.size, known.young.len() * prefix().size());
+    }
+
+    #[test]
+    fn what_has_ended_goes_though_there_is_room() {
+        let mark = |hash| Mark { format: Format::Gemini, hash };
+        let mut known = Generations { most: usize::MAX / 2, ..Generations::default() };
+        (1..=100).for_each(|hash| known.put(mark(hash), prefix()));
+        // One conversation goes on for long.
+        for hash in 1000..1000 + 2 * GENERATION as u128 {
+            known.put(mark(hash), prefix());
+            known.forget(&mark(hash - 1));
+            assert!(known.young.len() + known.old.len() <= 101, "{hash}");
+            assert!(hash % 1000 > 0 || known.get(&mark(1)).is_some(), "{hash}");
+        }
+        assert!(known.get(&mark(2)).is_none() && known.get(&mark(1)).is_some());
     }
 }
