@@ -7,7 +7,7 @@ use steersman_trace::reports;
 use steersman_trace::spoken::{Spoken, spoken};
 use steersman_wire::{Format, Heard, Message, Part, Received, Speaker, WireError};
 
-use super::{Print, Session};
+use super::Session;
 use crate::chain::Chain;
 
 /// A request of a session's main conversation.
@@ -133,7 +133,7 @@ impl Session {
         told.replies += 1;
         told.after_results = false;
         told.ids.clear();
-        if self.memory.told.take().is_some_and(|it| it.may_be(Print::of(message))) {
+        if self.memory.told.take().is_some_and(|it| it.may_be_of(message)) {
             let sent_back = message.tool_calls().map(|call| call.id.into_owned());
             told.ids = sent_back.zip(self.memory.pending.iter().cloned()).collect();
             return;

@@ -42,6 +42,16 @@ impl Print {
         Self { ids: ids.finish(), content: content.finish(), words }
     }
 
+    /// Whether it may be the print of this reply. Nothing but the ids of its calls is looked at if
+    /// they are the same.
+    #[must_use]
+    pub fn may_be_of(self, message: &Message) -> bool {
+        let mut ids = XxHash3_64::default();
+        message.tool_calls().for_each(|call| call.id.hash(&mut ids));
+        // Without calls there are no ids, and the hash of nothing is not 0.
+        (self.ids != 0 && self.ids == ids.finish()) || self.may_be(Self::of(message))
+    }
+
     /// Whether it is surely the same reply: two runs of one task do not share it.
     #[must_use]
     pub const fn is_certainly(self, other: Self) -> bool {
@@ -96,6 +106,11 @@ mod tests {
     fn a_reply_is_recognised_however_it_is_written() {
         let print = Print::of(&call("c1", r#"{"b":1,"a":2}"#));
         assert!(print.is_certainly(Print::of(&call("c1", "{ \"a\": 2, \"b\": 1 }"))));
+        for (other, expected) in [("c1", true), ("c2", false)] {
+            assert_eq!(print.may_be_of(&call(other, "{}")), expected, "{other}");
+        }
+        assert!(print.may_be_of(&call("c2", r#"{"a":2,"b":1}"#)));
+        assert!(!print.may_be_of(&Message::assistant("Done.")));
         let elsewhere = Print::of(&call("c2", r#"{"a":2,"b":1}"#));
         assert!(!print.is_certainly(elsewhere) && print.may_be(elsewhere));
         assert!(!print.may_be(Print::of(&call("c2", r#"{"a":3}"#))));

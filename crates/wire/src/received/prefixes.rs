@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
@@ -18,9 +19,11 @@ use crate::{Format, WireError};
 
 /// Beginnings are looked for at multiples of this, in bytes.
 const BLOCK: usize = 4096;
-/// So many of the last items are read anew each time: clients mark them for the prompt cache, and
-/// the mark goes away with the next request.
+/// So many of the last items may be others in the next request: clients mark them for the prompt
+/// cache, and the mark goes away then.
 const LOOSE_ITEMS: usize = 4;
+/// So many items that are read anew, or do not fill a block, are known by hashes of their own at most.
+const MAX_SINGLE: usize = 32;
 /// So many items come, usually, behind those that are known.
 const MORE_ITEMS: usize = 16;
 /// After so many beginnings were remembered those not met meanwhile grow old, even if there is room:
@@ -58,6 +61,10 @@ struct Mark {
 struct Prefix {
     items: Vec<Span>,
     hashes: Vec<u64>,
+    /// How many of them stand in the beginning; those behind it may be others.
+    marked: usize,
+    /// Hashes of the bytes of these others, each with what stands between it and the one before.
+    single: Vec<u128>,
     /// What stands before the items.
     fields: Fields,
     tail: Tail,
@@ -88,16 +95,19 @@ pub(super) struct Known {
     /// Hashes of the body up to the end of each of its blocks.
     marks: Vec<u128>,
     prefix: Option<(Mark, Arc<Prefix>)>,
+    /// How many items of the prefix are the body's.
+    items: usize,
     has_same_tail: bool,
 }
 
 impl Known {
-    pub(super) fn items(&self) -> usize {
-        self.prefix.as_ref().map_or(0, |(_, prefix)| prefix.items.len())
+    pub(super) const fn items(&self) -> usize {
+        self.items
     }
 
     pub(super) fn item_hash(&self, at: usize) -> Option<u64> {
-        self.prefix.as_ref()?.1.hashes.get(at).copied()
+        let (_, prefix) = self.prefix.as_ref().filter(|_| at < self.items)?;
+        prefix.hashes.get(at).copied()
     }
 
     pub(super) fn prelude_hash(&self) -> Option<u64> {
@@ -114,7 +124,7 @@ impl Known {
 }
 
 impl Prefixes {
-    /// Room for so many bytes of what was found, which is some 16 per item and 500 per body.
+    /// Room for so many bytes of what was found, which is some 16 per item and 700 per body.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let seed = RandomState::new().hash_one(BLOCK);
@@ -140,14 +150,26 @@ impl Prefixes {
             has_same_tail = rest.len() == known.len && self.hash(rest) == known.hash;
             has_same_tail.then(|| known.fields.map(|span| Some(span?.moved(known.at, at))))
         };
+        let same = self.same_items(&prefix, body);
         let mut items = Vec::with_capacity(prefix.items.len() + MORE_ITEMS);
-        items.extend_from_slice(&prefix.items);
+        items.extend_from_slice(prefix.items.get(..same).unwrap_or_default());
+        let end = items.last().map_or(0, |item| item.range().end);
         let begun = Scanned { fields: prefix.fields, items, ..Scanned::default() };
-        let scanned = scan_on(format, body, prefix.end(), begun, tail);
+        let scanned = scan_on(format, body, end, begun, tail);
         let received = Received::of(format, body, scanned)?;
         // Another list further behind took the place of the one that is known.
         let prefix = (!received.scanned.is_twice).then_some((mark, prefix));
-        Ok(Received { known: Known { marks, prefix, has_same_tail }, ..received })
+        let items = prefix.as_ref().map_or(0, |_| same);
+        Ok(Received { known: Known { marks, prefix, items, has_same_tail }, ..received })
+    }
+
+    /// How many items of a prefix a body with the same beginning has.
+    fn same_items(&self, prefix: &Prefix, body: &[u8]) -> usize {
+        let mut singles = prefix.singles().zip(&prefix.single);
+        let is_same = |(range, hash): (Range<usize>, &u128)| {
+            body.get(range).is_some_and(|bytes| self.hash(bytes) == *hash)
+        };
+        prefix.marked + singles.by_ref().take_while(|single| is_same(single.clone())).count()
     }
 
     /// Remembers what was found in a body.
@@ -170,11 +192,21 @@ impl Prefixes {
         let end = scanned.items.get(most.checked_sub(1)?)?.range().end;
         let blocks = (end / BLOCK).min(known.marks.len());
         let fits = |item: &Span| item.range().end <= blocks * BLOCK;
-        let count = scanned.items[..most].partition_point(fits);
-        let last = *scanned.items.get(count.checked_sub(1)?)?;
+        let marked = scanned.items[..most].partition_point(fits);
+        let last = *scanned.items.get(marked.checked_sub(1)?)?;
         let mark = Mark { format: *format, hash: *known.marks.get(blocks.checked_sub(1)?)? };
+        // What ends with itself cannot go on in another body, as a number can.
+        let is_closed =
+            |item: &&Span| matches!(body.get(item.range().end - 1), Some(b'}' | b']' | b'"'));
+        let closed = scanned.items[marked - 1..].iter().take(MAX_SINGLE + 1).take_while(is_closed);
+        let count = marked - 1 + closed.count();
+        if count < marked {
+            return None;
+        }
         let same = known.prefix.as_ref().filter(|_| known.has_same_tail);
-        if same.is_some_and(|(before, _)| *before == mark) {
+        if same.is_some_and(|(before, it)| *before == mark && it.items.len() == known.items)
+            && known.items == count
+        {
             return None;
         }
         let first = scanned.items.first()?.range().start;
@@ -192,12 +224,16 @@ impl Prefixes {
             fields: part(&|start| start >= at),
             prelude: ends.then_some(prelude),
         };
-        let prefix = Prefix {
+        let mut prefix = Prefix {
             items: scanned.items[..count].to_vec(),
             hashes: hashes.items.get(..count)?.to_vec(),
+            marked,
+            single: Vec::new(),
             fields: part(&|start| start < first),
             tail,
         };
+        let single = prefix.singles().map(|range| Some(self.hash(body.get(range)?)));
+        prefix.single = single.collect::<Option<_>>()?;
         Some((mark, prefix))
     }
 
@@ -230,15 +266,20 @@ impl Prefixes {
 }
 
 impl Prefix {
-    /// Where the last of its items ends.
-    fn end(&self) -> usize {
-        self.items.last().map_or(0, |item| item.range().end)
+    /// Where the items stand that may be others, each from the end of the one before.
+    fn singles(&self) -> impl Iterator<Item = Range<usize>> {
+        let ends = self.items.windows(2).skip(self.marked.saturating_sub(1));
+        ends.filter_map(|pair| match pair {
+            [before, item] => Some(before.range().end..item.range().end),
+            _ => None,
+        })
     }
 
     /// What it takes, about. Bytes.
     const fn size(&self) -> usize {
         let item = size_of::<Span>() + size_of::<u64>();
-        self.items.len() * item + size_of::<Self>() + size_of::<(Mark, Arc<Self>)>()
+        let single = self.single.len() * size_of::<u128>();
+        self.items.len() * item + single + size_of::<Self>() + size_of::<(Mark, Arc<Self>)>()
     }
 }
 
@@ -297,8 +338,8 @@ mod tests {
 
     fn prefix() -> Arc<Prefix> {
         let tail = Tail { hash: 0, at: 0, len: 0, fields: Default::default(), prelude: None };
-        let (items, hashes) = (Vec::new(), Vec::new());
-        Arc::new(Prefix { items, hashes, fields: Default::default(), tail })
+        let (items, hashes, single) = (Vec::new(), Vec::new(), Vec::new());
+        Arc::new(Prefix { items, hashes, marked: 0, single, fields: Default::default(), tail })
     }
 
     #[test]
