@@ -26,6 +26,9 @@ const GATHER: Duration = Duration::from_millis(200);
 /// How often it is looked meanwhile whether they fill a group. Being woken by each entry instead
 /// would cost more than writing it.
 const LOOK: Duration = Duration::from_millis(20);
+/// After so many entries were made into text whoever waits for the processor is let by: there can be
+/// hundreds of them, and a request would wait for them all.
+const ENTRIES_IN_A_ROW: usize = 16;
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);
 /// Most sessions whose last entry and head are remembered; of others the store is asked.
@@ -279,7 +282,11 @@ async fn try_append(store: &dyn Store, group: &mut Group) -> Result<Known, Store
     for (_, entry) in &group.entries {
         known.head.fold(entry);
     }
-    let entries = group.entries.iter().map(|(at_ms, entry)| stored(*at_ms, entry)).collect();
+    let mut entries = Vec::with_capacity(group.entries.len());
+    for some in group.entries.chunks(ENTRIES_IN_A_ROW) {
+        entries.extend(some.iter().map(|(at_ms, entry)| stored(*at_ms, entry)));
+        std::thread::yield_now();
+    }
     let append = Append::new(known.seq, entries).with_head(known.head.head());
     known.seq = store.append(&group.id, append).await?;
     Ok(known)
