@@ -26,8 +26,8 @@ const GATHER: Duration = Duration::from_millis(200);
 /// How often it is looked meanwhile whether they fill a group. Being woken by each entry instead
 /// would cost more than writing it.
 const LOOK: Duration = Duration::from_millis(20);
-/// After so many entries were made into text whoever waits for the processor is let by: there can be
-/// hundreds of them, and a request would wait for them all.
+/// After so many entries were made into text whoever waits for the processor is let by: there can
+/// be hundreds of them, and a request would wait for them all.
 const ENTRIES_IN_A_ROW: usize = 16;
 /// How often snapshots are written, and the store is tried again.
 const TICK: Duration = Duration::from_millis(250);

@@ -22,12 +22,13 @@ const BLOCK: usize = 4096;
 /// So many of the last items may be others in the next request: clients mark them for the prompt
 /// cache, and the mark goes away then.
 const LOOSE_ITEMS: usize = 4;
-/// So many items that are read anew, or do not fill a block, are known by hashes of their own at most.
+/// So many items at most that may be others, or do not fill a block, are known by hashes of their
+/// own.
 const MAX_SINGLE: usize = 32;
 /// So many items come, usually, behind those that are known.
 const MORE_ITEMS: usize = 16;
-/// After so many beginnings were remembered those not met meanwhile grow old, even if there is room:
-/// most are of conversations that have ended, and would fill it all in the end.
+/// After so many beginnings were remembered those not met meanwhile grow old, even if there is
+/// room: most are of conversations that have ended, and would fill it all in the end.
 const GENERATION: usize = 8192;
 
 /// Beginnings of bodies that were read before.
