@@ -4,9 +4,6 @@ use std::fmt;
 use std::fs;
 use std::time::Duration;
 
-/// Ticks of the processor's clock in a second, as Linux tells them to programs.
-const TICKS: u64 = 100;
-
 /// How long requests took.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
@@ -58,40 +55,48 @@ impl fmt::Display for Times {
     }
 }
 
-/// A process that is looked at from outside.
+/// A program that is looked at from outside: one process, or several that share its work.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
-    pid: String,
+    pids: Vec<String>,
 }
 
 impl Process {
-    pub(crate) const fn new(pid: String) -> Self {
-        Self { pid }
+    /// The processes with these ids, with commas between them.
+    pub(crate) fn new(pids: &str) -> Self {
+        Self { pids: pids.split(',').map(str::to_owned).collect() }
     }
 
-    /// The time it has had of processors, in its own code and in the kernel's.
+    /// The time its threads have had of processors, in their own code and in the kernel's.
     pub(crate) fn cpu(&self) -> Result<Duration, String> {
-        let told = self.read("stat")?;
-        // The name in brackets may hold anything.
-        let fields = told.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let ticks = fields.split_whitespace().skip(11).take(2);
-        let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
-        Ok(Duration::from_millis(ticks * 1000 / TICKS))
+        let mut nanoseconds = 0;
+        for pid in &self.pids {
+            let threads = format!("/proc/{pid}/task");
+            let threads = fs::read_dir(&threads).map_err(|error| format!("{threads}: {error}"))?;
+            for thread in threads.flatten() {
+                // One that has just ended is no longer told.
+                let told = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+                let had = told.split(' ').next().and_then(|had| had.parse::<u64>().ok());
+                nanoseconds += had.unwrap_or_default();
+            }
+        }
+        Ok(Duration::from_nanos(nanoseconds))
     }
 
     /// What it takes of memory now, and has taken at most.
     pub(crate) fn memory(&self) -> Result<String, String> {
-        let told = self.read("status")?;
-        let of = |key: &str| {
-            let line = told.lines().find_map(|line| line.strip_prefix(key));
-            let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-            kib.unwrap_or_default() / 1024.0
-        };
-        Ok(format!("memory: {:.1} MiB, at most {:.1} MiB", of("VmRSS:"), of("VmHWM:")))
-    }
-
-    fn read(&self, name: &str) -> Result<String, String> {
-        let path = format!("/proc/{}/{name}", self.pid);
-        fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))
+        let (mut now, mut most) = (0.0, 0.0);
+        for pid in &self.pids {
+            let path = format!("/proc/{pid}/status");
+            let told = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+            let of = |key: &str| {
+                let line = told.lines().find_map(|line| line.strip_prefix(key));
+                let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+                kib.unwrap_or_default() / 1024.0
+            };
+            now += of("VmRSS:");
+            most += of("VmHWM:");
+        }
+        Ok(format!("memory: {now:.1} MiB, at most {most:.1} MiB"))
     }
 }

@@ -11,7 +11,7 @@
 //! * `--format NAME`, `--stream`, `--unnamed` (sessions have no header with their name).
 //! * `--seconds N` plays a mix instead: all formats, streamed and not, named and not, some agents
 //!   that go in circles, errors, cut streams, clients that leave, requests that are no JSON.
-//! * `--pid PID`: the process whose time and memory are told. Linux only.
+//! * `--pid PID[,PID]...`: the processes whose time and memory are told. Linux only.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
@@ -29,6 +29,9 @@ use tokio::task::JoinSet;
 
 use agent::{Agent, Asker};
 use figures::{Process, Times};
+
+/// How long a gateway has to write what it heard of histories.
+const SETTLES: Duration = Duration::from_secs(2);
 
 /// What is asked for on the command line.
 #[derive(Clone, Debug)]
@@ -60,7 +63,7 @@ impl Load {
         let has = |name: &str| arguments.iter().any(|argument| argument == name);
         Ok(Self {
             address: arguments.get(1).ok_or("an address is missing")?.clone(),
-            process: value("--pid").map(|pid| Process::new(pid.to_owned())),
+            process: value("--pid").map(Process::new),
             sessions: number("--sessions", 8)?.max(1),
             turns: number("--turns", 50)?.max(2),
             history: number("--history", 0)?,
@@ -94,6 +97,8 @@ async fn measure(load: Load) -> Result<(), Failure> {
         agents.push(agent);
     }
     let bytes = agents.first().map_or(0, Agent::body_len);
+    // What the first requests, with all their history, have left to write is not what is measured.
+    tokio::time::sleep(SETTLES).await;
     let before = load.process.as_ref().map(Process::cpu).transpose()?;
     let begun = std::time::Instant::now();
     let agents = Arc::new(tokio::sync::Mutex::new(agents));

@@ -48,7 +48,7 @@ impl Print {
     pub fn may_be_of(self, message: &Message) -> bool {
         let mut ids = XxHash3_64::default();
         message.tool_calls().for_each(|call| call.id.hash(&mut ids));
-        // Without calls there are no ids, and the hash of nothing is not 0.
+        // 0 is the print of a reply without calls.
         (self.ids != 0 && self.ids == ids.finish()) || self.may_be(Self::of(message))
     }
 
