@@ -166,11 +166,11 @@ impl Prefixes {
 
     /// How many items of a prefix a body with the same beginning has.
     fn same_items(&self, prefix: &Prefix, body: &[u8]) -> usize {
-        let mut singles = prefix.singles().zip(&prefix.single);
-        let is_same = |(range, hash): (Range<usize>, &u128)| {
-            body.get(range).is_some_and(|bytes| self.hash(bytes) == *hash)
-        };
-        prefix.marked + singles.by_ref().take_while(|single| is_same(single.clone())).count()
+        let singles = prefix.singles().zip(&prefix.single);
+        let same = singles.take_while(|(range, hash)| {
+            body.get(range.clone()).is_some_and(|bytes| self.hash(bytes) == **hash)
+        });
+        prefix.marked + same.count()
     }
 
     /// Remembers what was found in a body.
@@ -205,8 +205,9 @@ impl Prefixes {
             return None;
         }
         let same = known.prefix.as_ref().filter(|_| known.has_same_tail);
-        if same.is_some_and(|(before, it)| *before == mark && it.items.len() == known.items)
-            && known.items == count
+        let is_all_known = known.items == count;
+        if is_all_known
+            && same.is_some_and(|(before, it)| *before == mark && it.items.len() == count)
         {
             return None;
         }
