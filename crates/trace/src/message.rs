@@ -1,6 +1,7 @@
 //! A chat message in any of the shapes recorders write, and what it amounts to.
 
 use std::borrow::Cow;
+use std::mem::take;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -175,20 +176,20 @@ pub(crate) fn once(seen: &mut u32, field: u32) -> Option<()> {
 }
 
 impl<'a> Message<'a> {
-    /// Takes a message the short way; see [`Cursor`].
-    pub(crate) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
-        let mut message = Self::default();
+    /// Takes a message the short way; see [`Cursor`]. It is filled where it lies: messages are
+    /// large, and moving them is what most of them would cost.
+    pub(crate) fn fill(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         let mut seen = 0;
         cursor.object(|cursor, key| match key {
             "content" => {
-                message.content = match cursor.peek()? {
+                self.content = match cursor.peek()? {
                     b'"' => Content::Resolved(cursor.text()?),
                     _ => parsed(cursor.value()?)?,
                 };
                 once(&mut seen, 31)
             }
             "tool_calls" => {
-                message.tool_calls = match cursor.peek()? {
+                self.tool_calls = match cursor.peek()? {
                     b'[' => calls(cursor)?,
                     _ => parsed(cursor.value()?)?,
                 };
@@ -196,10 +197,9 @@ impl<'a> Message<'a> {
             }
             _ => {
                 let raw = cursor.value()?;
-                message.set(key, raw)?.map_or(Some(()), |field| once(&mut seen, field))
+                self.set(key, raw)?.map_or(Some(()), |field| once(&mut seen, field))
             }
-        })?;
-        Some(message)
+        })
     }
 
     /// Sets a field from its JSON text, and gives its number; `None` inside if there is no such
@@ -236,32 +236,34 @@ impl<'a> Message<'a> {
         Some(Some(field))
     }
 
-    /// Takes the message apart. `line` is where it stands.
-    pub(crate) fn into_parts(mut self, line: u64) -> Parts<'a> {
-        let when = or_else(std::mem::take(&mut self.ts), std::mem::take(&mut self.timestamp));
+    /// Takes the message apart, and leaves it without what it said. `line` is where it stands.
+    pub(crate) fn take_parts(&mut self, line: u64) -> Parts<'a> {
+        let when = or_else(take(&mut self.ts), take(&mut self.timestamp));
         let spot = Spot { at: time::any(when.word()), line };
         let mut parts = Parts { spot, ..Parts::default() };
         match self.role.word() {
-            "assistant" | "model" | "ai" => self.reply_into(&mut parts),
-            "user" | "human" => self.user_into(&mut parts),
+            "assistant" | "model" | "ai" => self.take_reply(&mut parts),
+            "user" | "human" => self.take_user(&mut parts),
             // A tool the simulated user runs is no part of the agent's turn.
             "tool" | "function" | "observation" if self.requestor.word() != "user" => {
-                parts.results.push(self.into_result());
+                parts.results.push(self.take_result());
             }
             _ => {}
         }
         parts
     }
 
-    fn reply_into(self, parts: &mut Parts<'a>) {
+    fn take_reply(&mut self, parts: &mut Parts<'a>) {
         let mut reply = Reply {
-            reasoning: or_else(self.reasoning, self.reasoning_content).text(),
-            stop: stop_reason(or_else(self.finish_reason, self.stop_reason).word()),
+            reasoning: or_else(take(&mut self.reasoning), take(&mut self.reasoning_content)).text(),
+            stop: stop_reason(
+                or_else(take(&mut self.finish_reason), take(&mut self.stop_reason)).word(),
+            ),
             usage: self.usage.0,
             ..Reply::default()
         };
-        match self.content {
-            Content::Empty => reply.text = self.refusal.text(),
+        match take(&mut self.content) {
+            Content::Empty => reply.text = take(&mut self.refusal).text(),
             Content::Text(text) => reply.text = text.text(),
             Content::Resolved(text) => reply.text = text,
             Content::Blocks(blocks) => {
@@ -270,10 +272,11 @@ impl<'a> Message<'a> {
                 }
             }
         }
-        reply.tool_calls.extend(
-            self.tool_calls.0.into_iter().map(CallFields::into_call).filter(|call| !is_blank(call)),
-        );
-        let Obj(legacy) = self.function_call;
+        let List(calls) = take(&mut self.tool_calls);
+        reply
+            .tool_calls
+            .extend(calls.into_iter().map(CallFields::into_call).filter(|call| !is_blank(call)));
+        let Obj(legacy) = take(&mut self.function_call);
         if !legacy.name.is_empty() {
             reply.tool_calls.push(ToolCall {
                 id: Cow::Borrowed(""),
@@ -283,18 +286,18 @@ impl<'a> Message<'a> {
             });
         }
         if self.kind.word() == "reasoning" {
-            append(&mut reply.reasoning, std::mem::take(&mut reply.text));
+            append(&mut reply.reasoning, take(&mut reply.text));
         }
-        let result = !matches!(self.result, Content::Empty);
-        if result {
-            let content = self.result.into_text();
+        let result = take(&mut self.result);
+        if !matches!(result, Content::Empty) {
+            let content = result.into_text();
             parts.own_results.push(ToolResult { content, ..ToolResult::default() });
         }
         parts.reply = Some(reply);
     }
 
-    fn user_into(self, parts: &mut Parts<'a>) {
-        match self.content {
+    fn take_user(&mut self, parts: &mut Parts<'a>) {
+        match take(&mut self.content) {
             Content::Empty => {}
             Content::Text(text) => parts.user = text.text(),
             Content::Resolved(text) => parts.user = text,
@@ -310,15 +313,15 @@ impl<'a> Message<'a> {
         }
     }
 
-    fn into_result(self) -> ToolResult<'a> {
+    fn take_result(&mut self) -> ToolResult<'a> {
         let failed = match self.status.word() {
             "failed" | "error" => Some(true),
             _ => None,
         };
-        let id = or_else(self.tool_call_id, self.call_id).text();
+        let id = or_else(take(&mut self.tool_call_id), take(&mut self.call_id)).text();
         ToolResult {
-            call_id: if id.is_empty() { self.tool_call_ids.into_text() } else { id },
-            content: self.content.into_text(),
+            call_id: if id.is_empty() { take(&mut self.tool_call_ids).into_text() } else { id },
+            content: take(&mut self.content).into_text(),
             is_error: self.error.0.or(self.is_error.0).or(failed),
             exit_code: self.exit_code.code(),
             full_len: self.orig_len.positive(),
@@ -329,7 +332,8 @@ impl<'a> Message<'a> {
 
 /// Takes a list of calls the short way; see [`Cursor`].
 fn calls<'a>(cursor: &mut Cursor<'a>) -> Option<List<CallFields<'a>>> {
-    let mut calls = Vec::new();
+    // Most replies have one call.
+    let mut calls = Vec::with_capacity(1);
     cursor.list(|cursor| {
         calls.push(CallFields::take(cursor)?);
         (calls.len() <= MAX_ITEMS).then_some(())

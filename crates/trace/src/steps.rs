@@ -66,21 +66,21 @@ struct Pending<'a> {
 
 impl<'a> Steps<'a> {
     /// Takes the next step, which outlives the list.
-    pub(crate) fn step(&mut self, message: Message<'a>, line: u64, out: &mut RunWriter<'_>) {
+    pub(crate) fn step(&mut self, message: &mut Message<'a>, line: u64, out: &mut RunWriter<'_>) {
         self.step_kept(message, line, out, |reply, agent| (reply, agent));
     }
 
     /// Takes the next step. `keep` makes a reply outlive it.
     pub(crate) fn step_kept<'m>(
         &mut self,
-        mut message: Message<'m>,
+        message: &mut Message<'m>,
         line: u64,
         out: &mut RunWriter<'_>,
         keep: impl FnOnce(Reply<'m>, Cow<'m, str>) -> (Reply<'a>, Cow<'a, str>),
     ) {
         let agent = std::mem::take(&mut message.agent).text();
         let reasoning_only = message.kind.word() == "reasoning";
-        let mut parts = message.into_parts(line);
+        let mut parts = message.take_parts(line);
         let Some(reply) = parts.reply.take() else {
             self.turns.other();
             if !parts.results.is_empty() || !parts.user.is_empty() {

@@ -25,9 +25,9 @@ impl Session for ChatSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = parse::<Message<'_>>(json)?;
+        let mut message = parse::<Message<'_>>(json)?;
         self.opening.ensure(line, out);
-        push_parts(message.into_parts(line), out);
+        push_parts(message.take_parts(line), out);
         Ok(())
     }
 

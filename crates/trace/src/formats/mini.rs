@@ -111,13 +111,13 @@ impl Session for MiniSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = parse::<Message<'_>>(json)?;
+        let mut message = parse::<Message<'_>>(json)?;
         let Obj(extra) = message
             .extra
             .map(|raw| serde_json::from_str::<Obj<Extra<'_>>>(raw.get()).unwrap_or_default())
             .unwrap_or_default();
         self.opening.ensure(line, out);
-        let mut parts = message.into_parts(line);
+        let mut parts = message.take_parts(line);
         if !extra.timestamp.is_empty() {
             parts.spot = Spot { at: time::any(extra.timestamp.word()), line };
         }

@@ -88,10 +88,10 @@ pub(crate) fn read_run(
 ) -> serde_json::Result<()> {
     let whole = if text.len() <= MAX_WHOLE { whole_run(text) } else { None };
     if let Some(mut run) = whole {
-        let WholeSteps(messages) = std::mem::take(&mut run.steps);
+        let WholeSteps(mut messages) = std::mem::take(&mut run.steps);
         start(&run, name, line, out);
         let mut steps = Steps::default();
-        for message in messages {
+        for message in &mut messages {
             if out.is_done() {
                 return Ok(());
             }
@@ -109,7 +109,7 @@ pub(crate) fn read_run(
             return Ok(());
         }
         match parse::<Message<'_>>(element) {
-            Ok(message) => steps.step(message, line, out),
+            Ok(mut message) => steps.step(&mut message, line, out),
             Err(e) => {
                 steps.skip();
                 out.problem(line, format!("step {index} skipped: {}", why(&e)));
@@ -177,7 +177,8 @@ impl<'a> WholeSteps<'a> {
         // Steps are seldom shorter: hardly any is moved while the list grows.
         let mut steps = Vec::with_capacity(cursor.rest() / 2048 + 1);
         cursor.list(|cursor| {
-            steps.push(Message::take(cursor)?);
+            steps.push(Message::default());
+            steps.last_mut()?.fill(cursor)?;
             (steps.len() <= MAX_WHOLE_STEPS).then_some(())
         })?;
         Some(Self(steps))
@@ -234,7 +235,7 @@ impl Session for RunSession {
         line: u64,
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
-        let message = match parse::<Message<'_>>(json) {
+        let mut message = match parse::<Message<'_>>(json) {
             Ok(message) => message,
             Err(error) => {
                 self.steps.skip();
@@ -242,7 +243,7 @@ impl Session for RunSession {
             }
         };
         self.opening.ensure(line, out);
-        self.steps.step_kept(message, line, out, |reply, agent| {
+        self.steps.step_kept(&mut message, line, out, |reply, agent| {
             (owned_reply(reply), Cow::Owned(agent.into_owned()))
         });
         Ok(())
@@ -292,7 +293,7 @@ mod tests {
         let seen = |run: Option<RunFields<'_, WholeSteps<'_>>>| {
             run.map(|mut run| {
                 let steps = std::mem::take(&mut run.steps).0;
-                let steps: Vec<_> = steps.into_iter().map(|step| step.into_parts(1)).collect();
+                let steps: Vec<_> = steps.into_iter().map(|mut step| step.take_parts(1)).collect();
                 format!("{run:?} {steps:?}")
             })
         };

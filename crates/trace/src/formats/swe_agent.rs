@@ -146,10 +146,10 @@ impl Session for SweAgentSession {
         out: &mut RunWriter<'_>,
     ) -> serde_json::Result<()> {
         if self.reads_history {
-            let message = parse::<Message<'_>>(json)?;
+            let mut message = parse::<Message<'_>>(json)?;
             self.opening.ensure(line, out);
             if !message.is_demo.is_set() {
-                push_parts(message.into_parts(line), out);
+                push_parts(message.take_parts(line), out);
             }
         } else {
             let turn = parse::<Turn<'_>>(json)?;
