@@ -137,9 +137,15 @@ impl Follow {
     /// Charges what an answer that broke off has told.
     fn charge_partial(&mut self) {
         let (used, model) = std::mem::take(&mut self.partial);
+        let cost = self.with.prices.cost(&model, self.asked(), &used);
+        self.charge(&used, cost);
+    }
+
+    fn charge(&mut self, used: &Tokens, cost: Option<u64>) {
         if let Some(ticket) = &self.with.ticket {
-            ticket.charge(&used, self.with.prices.cost(&model, self.asked(), &used));
+            ticket.charge(used, cost);
         }
+        self.with.span.iter_mut().for_each(|span| span.used(used, cost));
     }
 
     /// What was held back, to be passed on.
@@ -165,9 +171,7 @@ impl Follow {
         let at_ms = (self.with.clock)();
         let answered = answer.model.as_deref().unwrap_or_default();
         let cost = self.with.prices.cost(answered, self.asked(), &answer.usage);
-        if let Some(ticket) = &self.with.ticket {
-            ticket.charge(&answer.usage, cost);
-        }
+        self.charge(&answer.usage, cost);
         // The engine counts what is known.
         answer.usage.cost_nanodollars = cost.unwrap_or_default();
         let took_ms = at_ms - self.with.begun_ms.min(at_ms);
@@ -329,6 +333,7 @@ impl Watch for Follow {
         match &mut self.reading {
             Reading::Not => out.push(piece),
             Reading::Stream { reader, splice } => {
+                self.with.span.iter_mut().for_each(|span| span.piece(&*self.with.clock));
                 // A stream that cannot be read is not ours to judge: it passes.
                 if let Some(Err(error)) = reader.as_mut().map(|reader| reader.push(&piece)) {
                     self.partial = usage_of(Err(error));

@@ -81,6 +81,7 @@ fn value_of(value: &Value) -> Json {
     match value {
         Value::Text(text) => json!({"stringValue": text}),
         Value::Int(number) => json!({"intValue": number.to_string()}),
+        Value::Double(number) => json!({"doubleValue": number}),
         Value::Flag(flag) => json!({"boolValue": flag}),
         Value::Texts(texts) => {
             let values: Vec<Json> = texts.iter().map(|text| json!({"stringValue": text})).collect();

@@ -1,10 +1,11 @@
 //! The span of one model call, from the request to the end of its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode, Uri};
 use steersman_engine::StopReason;
-use steersman_wire::Format;
+use steersman_wire::{Format, Tokens};
 
 use super::Tracer;
 use super::parent::Parent;
@@ -40,10 +41,11 @@ pub(super) struct Ids {
 pub(super) type Attribute = (&'static str, Value);
 
 /// The value of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
     Int(u64),
+    Double(f64),
     Flag(bool),
     Texts(Vec<String>),
 }
@@ -75,11 +77,35 @@ pub(crate) struct Asking<'a> {
 pub(crate) struct CallSpan {
     tracer: Arc<Tracer>,
     span: Span,
-    input: u64,
-    output: u64,
-    has_usage: bool,
+    used: Option<Used>,
+    /// When the first piece of a stream came.
+    first_piece_ms: Option<u64>,
     /// When the answer was whole or broke off; `None`: it goes on.
     ended_ms: Option<u64>,
+}
+
+/// What a call used, all its answers together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    tokens: Tokens,
+    /// In nano-dollars; `None` if it is not known of one of them.
+    cost: Option<u64>,
+}
+
+impl Used {
+    fn add(self, tokens: &Tokens, cost: Option<u64>) -> Self {
+        let sum = u64::saturating_add;
+        let before = self.tokens;
+        let tokens = Tokens {
+            input: sum(before.input, tokens.input),
+            output: sum(before.output, tokens.output),
+            cached_input: sum(before.cached_input, tokens.cached_input),
+            cache_write: sum(before.cache_write, tokens.cache_write),
+            reasoning: sum(before.reasoning, tokens.reasoning),
+            ..before
+        };
+        Self { tokens, cost: self.cost.zip(cost).map(|(before, cost)| sum(before, cost)) }
+    }
 }
 
 impl CallSpan {
@@ -113,7 +139,7 @@ impl CallSpan {
             events_dropped: 0,
             error: None,
         };
-        Self { tracer, span, input: 0, output: 0, has_usage: false, ended_ms: None }
+        Self { tracer, span, used: None, first_piece_ms: None, ended_ms: None }
     }
 
     /// Takes in what the session's journal is told. Texts stay out.
@@ -149,6 +175,22 @@ impl CallSpan {
                 self.ended_ms = Some(at_ms);
             }
             _ => {}
+        }
+    }
+
+    /// What an answer used, and what that cost in nano-dollars, if it is known. An answer that was
+    /// asked for again is two, and both were paid for.
+    pub(crate) fn used(&mut self, tokens: &Tokens, cost: Option<u64>) {
+        if tokens.is_told() {
+            let none = Used { cost: Some(0), ..Used::default() };
+            self.used = Some(self.used.unwrap_or(none).add(tokens, cost));
+        }
+    }
+
+    /// A piece of a stream has come; only the first one counts.
+    pub(crate) fn piece(&mut self, clock: impl FnOnce() -> u64) {
+        if self.first_piece_ms.is_none() {
+            self.first_piece_ms = Some(clock());
         }
     }
 
@@ -189,11 +231,27 @@ impl CallSpan {
             let why = if calls { "tool_call" } else { stop.name() };
             self.set("gen_ai.response.finish_reasons", Value::Texts(vec![why.to_owned()]));
         }
-        // An answer that was asked for again is two, and both were paid for.
-        self.input = self.input.saturating_add(replied.usage.input_tokens);
-        self.output = self.output.saturating_add(replied.usage.output_tokens);
-        self.has_usage |= self.input + self.output > 0;
         self.ended_ms = Some(at_ms);
+    }
+
+    fn tell_usage(&mut self, used: Used) {
+        let Tokens { input, output, cached_input, cache_write, reasoning, .. } = used.tokens;
+        if input > 0 || output > 0 {
+            self.set("gen_ai.usage.input_tokens", Value::Int(input));
+            self.set("gen_ai.usage.output_tokens", Value::Int(output));
+        }
+        let parts = [
+            ("gen_ai.usage.cache_read.input_tokens", cached_input),
+            ("gen_ai.usage.cache_creation.input_tokens", cache_write),
+            ("gen_ai.usage.reasoning.output_tokens", reasoning),
+        ];
+        // Zero is also what servers that do not count them apart come out as.
+        for (name, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
+            self.set(name, Value::Int(count));
+        }
+        if let Some(cost) = used.cost {
+            self.set("steersman.cost_nanodollars", Value::Int(cost));
+        }
     }
 
     fn fail(&mut self, error: &str) {
@@ -219,9 +277,13 @@ impl CallSpan {
 
 impl Drop for CallSpan {
     fn drop(&mut self) {
-        if self.has_usage {
-            self.set("gen_ai.usage.input_tokens", Value::Int(self.input));
-            self.set("gen_ai.usage.output_tokens", Value::Int(self.output));
+        if let Some(used) = self.used {
+            self.tell_usage(used);
+        }
+        if let Some(first_ms) = self.first_piece_ms {
+            let waited_ms = first_ms.saturating_sub(self.span.begun_ms);
+            let seconds = Duration::from_millis(waited_ms).as_secs_f64();
+            self.set("gen_ai.response.time_to_first_chunk", Value::Double(seconds));
         }
         let ended_ms = self.ended_ms.unwrap_or_else(|| self.tracer.now_ms());
         let none = Ids { trace: 0, id: 0, parent: None };

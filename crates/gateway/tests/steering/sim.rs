@@ -137,6 +137,8 @@ pub(crate) struct Client {
     pub(crate) keeps: Keeps,
     /// The last response.
     pub(crate) last: Option<String>,
+    /// What the model's server says an answer used.
+    pub(crate) usage: Tokens,
     replies: u32,
 }
 
@@ -173,6 +175,7 @@ impl Client {
             ticket: None,
             keeps: Keeps::Client,
             last: None,
+            usage: Tokens { input: 500, output: 20, ..Tokens::default() },
             replies: 0,
         }
     }
@@ -276,7 +279,7 @@ impl Client {
             message,
             stop: Some(StopReason::Stop),
             stop_word: None,
-            usage: Tokens { input: 500, output: 20, ..Tokens::default() },
+            usage: self.usage,
             model: Some("some-model".to_owned()),
             id: None,
             extra: serde_json::Map::new(),

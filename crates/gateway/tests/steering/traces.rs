@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use steersman_gateway::config::{Config, Otlp};
 use steersman_gateway::figures::{Figures, Gauges};
 use steersman_gateway::otlp::{QUEUE, Tracer};
+use steersman_gateway::seam::EndOfAnswer;
 use steersman_gateway::steering::{Clock, Steering};
 use steersman_scripted_server::{Reply, ScriptedServer};
 use steersman_upstream::{Client as Http, Options};
-use steersman_wire::{Format, Message};
+use steersman_wire::{Format, Message, Tokens};
 use tokio::net::TcpListener;
 
 use super::sim::{Client, Kept, Sent, call, deliver, steering};
@@ -35,6 +36,10 @@ struct Stage {
 
 impl Stage {
     fn new(endpoint: &str) -> Self {
+        Self::configured(GOVERN, endpoint)
+    }
+
+    fn configured(yaml: &str, endpoint: &str) -> Self {
         let kept = Arc::new(Kept::default());
         let otlp = Otlp {
             endpoint: endpoint.to_owned(),
@@ -46,7 +51,7 @@ impl Stage {
         let figures = Arc::new(Figures::default());
         let variable = |name: &str| (name == "HEADERS").then(|| "x-key=of-a-test".to_owned());
         let tracer = Tracer::begin(&otlp, client, clock, Arc::clone(&figures), variable).unwrap();
-        let steering = steering(GOVERN, &kept).with_tracer(Arc::clone(&tracer));
+        let steering = steering(yaml, &kept).with_tracer(Arc::clone(&tracer));
         Self { steering, tracer, figures, kept }
     }
 
@@ -91,6 +96,7 @@ fn normalise(value: &mut Value) {
                 match key.as_str() {
                     "spanId" => *member = json!("ID"),
                     "endTimeUnixNano" | "timeUnixNano" => *member = json!("TIME"),
+                    "doubleValue" => *member = json!("SECONDS"),
                     _ => normalise(member),
                 }
             }
@@ -137,6 +143,74 @@ async fn a_loop_as_the_collector_sees_it() {
         std::fs::write(&path, &found).unwrap();
     }
     assert_eq!(found, std::fs::read_to_string(&path).unwrap());
+}
+
+/// An attribute of a span; null if it has none of this name.
+fn attribute(span: &Value, name: &str) -> Value {
+    let all = span["attributes"].as_array().unwrap();
+    let found = all.iter().find(|attribute| attribute["key"] == name);
+    found.map_or(Value::Null, |found| found["value"].clone())
+}
+
+#[tokio::test]
+async fn what_a_call_used() {
+    const PARTS: [&str; 6] = [
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.reasoning.output_tokens",
+        "steersman.cost_nanodollars",
+    ];
+    // 2 + 0.5 per million read from the cache + 3 written into it + 10 generated.
+    let prices = "prices: [{model: some-*, input: 2, cached: 0.5, cache_write: 3, output: 10}]\n";
+    let check = async |format, stream, prices: &str, usage, whole, expected: [u64; 6]| {
+        let collector = ScriptedServer::start(vec![taken()]).await.unwrap();
+        let stage = Stage::configured(&format!("{GOVERN}{prices}"), &collector.base_url());
+        let mut client = Client::new(format, stream, "a");
+        client.usage = usage;
+        let Sent::Forwarded { watch, .. } = client.ask(&stage.steering) else { panic!("answered") };
+        let served = client.served(&call("read", "{}"));
+        if whole {
+            deliver(watch, &served, 50);
+        } else {
+            let mut watch = watch.unwrap();
+            let mut headers = HeaderMap::new();
+            headers.insert("content-type", "text/event-stream".parse().unwrap());
+            watch.head(StatusCode::OK, &headers);
+            watch.push(served.into(), &mut Vec::new());
+            let _ = watch.end(EndOfAnswer::Cut);
+        }
+        stage.tracer.close().await;
+        let span = spans(&collector).remove(0);
+        let found = PARTS.map(|name| {
+            let value = attribute(&span, name);
+            if value.is_null() { 0 } else { value["intValue"].as_str().unwrap().parse().unwrap() }
+        });
+        assert_eq!(found, expected, "{format} {stream} {whole}");
+        let waited = attribute(&span, "gen_ai.response.time_to_first_chunk");
+        assert_eq!(waited["doubleValue"].as_f64().is_some_and(|s| s >= 0.0), stream, "{waited}");
+    };
+    let cached = Tokens {
+        input: 1_000,
+        cached_input: 600,
+        cache_write: 300,
+        output: 20,
+        ..Tokens::default()
+    };
+    let reasoned = Tokens { input: 1_000, output: 50, reasoning: 30, ..Tokens::default() };
+    let cost = 100 * 2_000 + 600 * 500 + 300 * 3_000 + 20 * 10_000;
+    let (anthropic, chat) = (Format::Anthropic, Format::OpenAiChat);
+    for stream in [false, true] {
+        check(anthropic, stream, prices, cached, true, [1_000, 20, 600, 300, 0, cost]).await;
+        let cost = 1_000 * 2_000 + 50 * 10_000;
+        check(chat, stream, prices, reasoned, true, [1_000, 50, 0, 0, 30, cost]).await;
+        // Without a price there is no cost, and without use nothing is told.
+        check(anthropic, stream, "", cached, true, [1_000, 20, 600, 300, 0, 0]).await;
+        check(chat, stream, prices, Tokens::default(), true, [0; 6]).await;
+    }
+    // What an answer had told before it broke off was paid for, too.
+    check(anthropic, true, prices, cached, false, [1_000, 20, 600, 300, 0, cost]).await;
 }
 
 #[tokio::test]
