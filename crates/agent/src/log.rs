@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use steersman_store::{
-    Append, AskLease, Entry as Stored, Head, Lease, NewEntry, SessionId, Store, StoreError,
+    Append, AskLease, Body, Entry as Stored, Head, Lease, NewEntry, SessionId, Store, StoreError,
 };
 
 use crate::entry::Entry;
@@ -195,6 +195,5 @@ fn parse(id: &SessionId, stored: &Stored) -> Result<Entry, LogError> {
 /// # Errors
 /// It cannot be written as JSON.
 pub fn to_stored(at_ms: u64, entry: &Entry) -> Result<NewEntry, serde_json::Error> {
-    let body = serde_json::to_string(entry)?;
-    Ok(NewEntry { at_ms, kind: entry.kind().to_owned(), body })
+    Ok(NewEntry { at_ms, kind: entry.kind().to_owned(), body: Body::of(entry)? })
 }

@@ -48,7 +48,8 @@ fn append_one_kib(bencher: Bencher<'_, '_>, producers: u64) {
                 runtime.spawn(async move {
                     for seq in last..last + APPENDS {
                         let body = format!("{:?}", "x".repeat(1022));
-                        let entry = NewEntry { at_ms: seq, kind: "bench".to_owned(), body };
+                        let entry =
+                            NewEntry { at_ms: seq, kind: "bench".to_owned(), body: body.into() };
                         let append = Append::new(seq, vec![entry]);
                         store.append(&id, append).await.expect("an append");
                     }

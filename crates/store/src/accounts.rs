@@ -1,6 +1,6 @@
 //! Who may use a gateway, and what they have used of it.
 
-use crate::entry::check_json;
+use crate::body::check_json;
 use crate::{Pending, StoreError};
 
 /// The most bytes of the name of a key.

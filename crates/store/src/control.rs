@@ -1,6 +1,6 @@
 //! What others tell the driver of a session, and when it wants to be woken.
 
-use crate::{SessionId, StoreError, entry};
+use crate::{Body, SessionId, StoreError, entry};
 
 /// The most bytes of [`NewControl::who`] and of a timer's name.
 pub const MAX_NAME_BYTES: usize = 256;
@@ -12,8 +12,8 @@ pub struct NewControl {
     pub at_ms: u64,
     /// What it is, for example `stop`; bounded as an entry's kind.
     pub kind: String,
-    /// One JSON value in one line, bounded as an entry's body.
-    pub body: String,
+    /// Bounded as an entry's body.
+    pub body: Body,
     /// Who says so, for people to read: at most [`MAX_NAME_BYTES`].
     pub who: String,
 }
@@ -22,7 +22,7 @@ impl NewControl {
     /// # Errors
     /// A text is beyond its bounds, or the body is not one line of JSON.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        entry::check_text(&self.kind, &self.body)?;
+        entry::check_entry(&self.kind, &self.body)?;
         check_name("the name of who sends a control", &self.who)
     }
 }

@@ -1,8 +1,6 @@
 //! Entries of a journal.
 
-use serde_json::value::RawValue;
-
-use crate::{Head, StoreError};
+use crate::{Body, Head, StoreError};
 
 /// The most bytes of an entry's kind.
 pub const MAX_KIND_BYTES: usize = 64;
@@ -18,8 +16,8 @@ pub struct NewEntry {
     pub at_ms: u64,
     /// What it is, for example `tool_started`: 1 to [`MAX_KIND_BYTES`], no control characters.
     pub kind: String,
-    /// One JSON value without line breaks or space around it, of at most [`MAX_BODY_BYTES`].
-    pub body: String,
+    /// At most [`MAX_BODY_BYTES`].
+    pub body: Body,
 }
 
 /// An entry of a session's journal.
@@ -83,7 +81,7 @@ impl Append {
                 self.entries.len()
             )));
         }
-        self.entries.iter().try_for_each(|entry| check_text(&entry.kind, &entry.body))?;
+        self.entries.iter().try_for_each(|entry| check_entry(&entry.kind, &entry.body))?;
         if self.bytes() > MAX_BODY_BYTES {
             return Err(StoreError::refused(format!(
                 "an append of {} bytes; at most {MAX_BODY_BYTES} are allowed",
@@ -96,7 +94,7 @@ impl Append {
 
 /// # Errors
 /// The kind is empty, too long or has control characters, or the body is not one line of JSON.
-pub(crate) fn check_text(kind: &str, body: &str) -> Result<(), StoreError> {
+pub(crate) fn check_entry(kind: &str, body: &Body) -> Result<(), StoreError> {
     if kind.is_empty() || kind.len() > MAX_KIND_BYTES || kind.chars().any(char::is_control) {
         let shown: String = kind.chars().take(80).collect();
         return Err(StoreError::refused(format!(
@@ -109,20 +107,7 @@ pub(crate) fn check_text(kind: &str, body: &str) -> Result<(), StoreError> {
             body.len()
         )));
     }
-    check_json(body).map_err(|why| {
+    body.check().map_err(|why| {
         StoreError::refused(format!("a body in `{kind}` that is not one line of JSON: {why}"))
     })
-}
-
-/// # Errors
-/// Why the text is not exactly one JSON value in one line.
-pub(crate) fn check_json(text: &str) -> Result<(), String> {
-    let value: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if value.get().len() != text.len() {
-        return Err("there is space around the value".to_owned());
-    }
-    if text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
-        return Err("there is a line break between its parts".to_owned());
-    }
-    Ok(())
 }

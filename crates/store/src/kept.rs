@@ -1,7 +1,6 @@
 //! What a session is gone on from, beside its journal.
 
-use crate::entry::check_json;
-use crate::{SessionId, StoreError};
+use crate::{Body, SessionId, StoreError};
 
 /// The most bytes of [`Kept::body`]: 1 MiB.
 pub const MAX_KEPT_BYTES: usize = 1 << 20;
@@ -18,8 +17,8 @@ pub struct Kept {
     pub end: u64,
     /// When it stood there, in milliseconds since 1970.
     pub at_ms: u64,
-    /// One JSON value without line breaks or space around it, of at most [`MAX_KEPT_BYTES`].
-    pub body: String,
+    /// At most [`MAX_KEPT_BYTES`].
+    pub body: Body,
 }
 
 impl Kept {
@@ -32,7 +31,7 @@ impl Kept {
                 self.body.len()
             )));
         }
-        check_json(&self.body).map_err(|why| {
+        self.body.check().map_err(|why| {
             StoreError::refused(format!("a state that is not one line of JSON: {why}"))
         })
     }

@@ -12,6 +12,7 @@
 //! The why is in `docs/design/store.md`.
 
 mod accounts;
+mod body;
 mod control;
 mod entry;
 mod error;
@@ -30,6 +31,7 @@ pub use accounts::{
     Accounts, KeyRecord, MAX_ACCOUNT_BYTES, MAX_KEY_BODY_BYTES, MAX_KEY_NAME_BYTES, MAX_KEYS,
     Spending,
 };
+pub use body::Body;
 pub use control::{Control, MAX_NAME_BYTES, NewControl, Timer};
 pub use entry::{Append, Entry, MAX_BODY_BYTES, MAX_ENTRIES, MAX_KIND_BYTES, NewEntry};
 pub use error::{FileFault, StoreError};

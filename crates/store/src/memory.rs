@@ -118,7 +118,7 @@ impl MemoryStore {
         }
         for entry in append.entries {
             held.summary.last_seq += 1;
-            let (at_ms, kind, body) = (cap_time(entry.at_ms), entry.kind, entry.body);
+            let (at_ms, kind, body) = (cap_time(entry.at_ms), entry.kind, entry.body.into_string());
             held.summary.updated_ms = at_ms;
             held.entries.push(Entry { seq: held.summary.last_seq, at_ms, kind, body });
         }
@@ -164,7 +164,7 @@ impl MemoryStore {
         held.summary.last_control += 1;
         let number = held.summary.last_control;
         let NewControl { at_ms, kind, body, who } = control;
-        let at_ms = cap_time(at_ms);
+        let (at_ms, body) = (cap_time(at_ms), body.into_string());
         held.controls.push(Control { number, at_ms, kind, body, who });
         self.tell(&held.summary);
         Ok(number)

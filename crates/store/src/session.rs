@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::check_json;
+use crate::body::check_json;
 use crate::{Lease, SessionId, StoreError};
 
 /// The most bytes of a text in a head.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::entry::MAX_BODY_BYTES;
-use crate::{Append, Head, MAX_KIND_BYTES, NewEntry, SessionId, Store, StoreError};
+use crate::{Append, Body, Head, MAX_KIND_BYTES, NewEntry, SessionId, Store, StoreError};
 
 const FORMAT: &str = "steersman-journal";
 /// The version that is written; all up to it are read.
@@ -214,7 +214,7 @@ impl Lines<'_> {
             if line.seq != seq {
                 return Err(self.fault(format!("entry {} where {seq} follows", line.seq)));
             }
-            let (at_ms, kind, body) = (line.at_ms, line.kind, line.body.get().to_owned());
+            let (at_ms, kind, body) = (line.at_ms, line.kind, Body::from(line.body));
             bytes += body.len();
             entries.push(NewEntry { at_ms, kind, body });
         }

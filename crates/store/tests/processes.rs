@@ -89,7 +89,7 @@ async fn write_one(
         let entries = (first..first + length).map(|seq| NewEntry {
             at_ms: seq,
             kind: "part".to_owned(),
-            body: format!("[{seq},{first},{length}]"),
+            body: format!("[{seq},{first},{length}]").into(),
         });
         last = store.append(&id, Append::new(last, entries.collect())).await?;
         // One write, so that a kill cannot leave half of it.
@@ -242,7 +242,7 @@ fn fill(file: &str) -> Outcome {
     let store = SqliteStore::open(file, &Options::default())?;
     let [a, b] = ["a", "b"].map(SessionId::new);
     let (a, b, body) = (a?, b?, format!("{:?}", "x".repeat(20_000)));
-    let entry = || NewEntry { at_ms: 0, kind: "part".to_owned(), body: body.clone() };
+    let entry = || NewEntry { at_ms: 0, kind: "part".to_owned(), body: body.clone().into() };
     run(async {
         store.create(&a, Head::default(), 0).await?;
         store.create(&b, Head::default(), 0).await?;

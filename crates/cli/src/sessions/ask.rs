@@ -65,8 +65,8 @@ async fn send(
     kind: &str,
     body: String,
 ) -> Result<(), StoreError> {
-    let control =
-        NewControl { at_ms: SystemClock.now_ms(), kind: kind.to_owned(), body, who: who() };
+    let at_ms = SystemClock.now_ms();
+    let control = NewControl { at_ms, kind: kind.to_owned(), body: body.into(), who: who() };
     store.control(&summary.id, control).await.map(drop)
 }
 

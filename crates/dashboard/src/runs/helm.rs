@@ -114,7 +114,8 @@ async fn send(
     kind: &str,
     body: String,
 ) -> Result<(), ControlError> {
-    let control = NewControl { at_ms, kind: kind.to_owned(), body, who: who.to_owned() };
+    let control =
+        NewControl { at_ms, kind: kind.to_owned(), body: body.into(), who: who.to_owned() };
     let sent = store.control(&summary.id, control).await;
     sent.map(drop).map_err(|error| match error {
         StoreError::Unknown { .. } => ControlError::Unknown,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
-use steersman_store::{Append, Head, Kept, NewEntry, SessionId, Store, StoreError};
+use steersman_store::{Append, Body, Head, Kept, NewEntry, SessionId, Store, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
@@ -244,12 +244,12 @@ async fn keep(
     at_ms: u64,
 ) -> Result<(), StoreError> {
     // Plain data: writing it cannot fail; what is no JSON is refused by the store.
-    let body = serde_json::to_string(snapshot).unwrap_or_default();
+    let body = Body::of(snapshot).unwrap_or_else(|_| "".into());
     store.keep(id, Kept { scope, end: snapshot.memory.stands_at(), at_ms, body }).await
 }
 
 fn stored(at_ms: u64, entry: &Entry) -> NewEntry {
-    let body = serde_json::to_string(entry).unwrap_or_default();
+    let body = Body::of(entry).unwrap_or_else(|_| "".into());
     NewEntry { at_ms, kind: entry.kind().to_owned(), body }
 }
 

@@ -136,7 +136,7 @@ async fn a_client_that_is_far_behind_is_told_how_much_it_missed() {
     store.create(&id("gw-1"), Head::default(), AT_MS).await.unwrap();
     let mut all = gateway.follow("").await;
     next(&mut all).await;
-    let entry = |at_ms| NewEntry { at_ms, kind: "asked".to_owned(), body: "1".to_owned() };
+    let entry = |at_ms| NewEntry { at_ms, kind: "asked".to_owned(), body: "1".into() };
     store.append(&id("gw-1"), Append::new(0, vec![entry(AT_MS + 99)])).await.unwrap();
     assert_eq!(told(&mut all, 1).await, ["gw-1 1 asked"]);
     let many = vec![entry(AT_MS + 99); 3000];

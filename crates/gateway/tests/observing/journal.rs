@@ -76,7 +76,7 @@ async fn a_session_is_gone_on_with_where_it_was_left() {
         // Somebody else writes to it as well.
         journal.close().await;
         let last = store.session(&id("gw-1")).await.unwrap().unwrap().last_seq;
-        let body = "1".to_owned();
+        let body = "1".into();
         let entry = NewEntry { at_ms: AT_MS, kind: "other".to_owned(), body };
         store.append(&id("gw-1"), Append::new(last, vec![entry])).await.unwrap();
         assert_eq!(last, 2 + 3 * run);
@@ -217,7 +217,7 @@ async fn fill(store: &Arc<dyn Store>) {
     store.create(&filler, Head::default(), 0).await.unwrap();
     let body = format!("{:?}", "x".repeat(20_000));
     for seq in 0.. {
-        let entry = NewEntry { at_ms: 0, kind: "x".to_owned(), body: body.clone() };
+        let entry = NewEntry { at_ms: 0, kind: "x".to_owned(), body: body.clone().into() };
         if store.append(&filler, Append::new(seq, vec![entry])).await.is_err() {
             break;
         }

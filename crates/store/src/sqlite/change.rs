@@ -146,7 +146,7 @@ impl<'a> Change<'a> {
             seq += 1;
             give_way(seq);
             let at_ms = signed(entry.at_ms);
-            insert.execute(params![row.num, signed(seq), at_ms, entry.kind, entry.body])?;
+            insert.execute(params![row.num, signed(seq), at_ms, entry.kind, &*entry.body])?;
         }
         drop(insert);
         let number = self.number()?;
@@ -226,7 +226,7 @@ impl<'a> Change<'a> {
                 "INSERT INTO controls (session, number, at_ms, kind, body, who)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![row.num, signed(last_control), signed(*at_ms), kind, body, who])?;
+            .execute(params![row.num, signed(last_control), signed(*at_ms), kind, &**body, who])?;
         let change = self.number()?;
         self.connection
             .prepare_cached(
@@ -271,7 +271,13 @@ impl<'a> Change<'a> {
                 "INSERT OR REPLACE INTO kept (session, scope, ending, at_ms, body)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![num, scope.cast_signed(), end.cast_signed(), signed(*at_ms), body])?;
+            .execute(params![
+                num,
+                scope.cast_signed(),
+                end.cast_signed(),
+                signed(*at_ms),
+                &**body
+            ])?;
         Ok(Ok(()))
     }
 

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use crate::entry::MAX_BODY_BYTES;
 use crate::{
-    Control, Entry, Filter, Head, Kept, Lease, MAX_LIMIT, SessionId, Standing, StoreError, Summary,
-    Timer,
+    Body, Control, Entry, Filter, Head, Kept, Lease, MAX_LIMIT, SessionId, Standing, StoreError,
+    Summary, Timer,
 };
 
 /// Outside: the database failed. Inside: it did its part, and this is the answer.
@@ -191,7 +191,7 @@ pub(super) fn kept(connection: &Connection, id: &SessionId) -> rusqlite::Result<
     )?;
     let state = statement.query_row([id.as_str()], |row| {
         let (scope, end) = (bits(row, 0)?, bits(row, 1)?);
-        Ok(Kept { scope, end, at_ms: unsigned(row, 2)?, body: row.get(3)? })
+        Ok(Kept { scope, end, at_ms: unsigned(row, 2)?, body: Body::json(row.get(3)?) })
     });
     state.optional()
 }

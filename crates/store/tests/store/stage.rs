@@ -24,13 +24,13 @@ pub(crate) fn id(text: &str) -> SessionId {
 }
 
 pub(crate) fn entry(body: &str) -> NewEntry {
-    NewEntry { at_ms: 7, kind: "test".to_owned(), body: body.to_owned() }
+    NewEntry { at_ms: 7, kind: "test".to_owned(), body: body.into() }
 }
 
 /// The entry as it stands in a journal.
 pub(crate) fn kept(seq: u64, body: &str) -> Entry {
     let NewEntry { at_ms, kind, body } = entry(body);
-    Entry { seq, at_ms, kind, body }
+    Entry { seq, at_ms, kind, body: body.into_string() }
 }
 
 pub(crate) fn append(expected_seq: u64, bodies: &[&str]) -> Append {
@@ -39,7 +39,7 @@ pub(crate) fn append(expected_seq: u64, bodies: &[&str]) -> Append {
 
 /// A state that was kept at `number` and stands there, too.
 pub(crate) fn state(number: u64, body: &str) -> Kept {
-    Kept { scope: number, end: number, at_ms: number, body: body.to_owned() }
+    Kept { scope: number, end: number, at_ms: number, body: body.into() }
 }
 
 pub(crate) fn titled(title: &str) -> Head {
@@ -47,12 +47,7 @@ pub(crate) fn titled(title: &str) -> Head {
 }
 
 pub(crate) fn control(body: &str) -> NewControl {
-    NewControl {
-        at_ms: 5,
-        kind: "note".to_owned(),
-        body: body.to_owned(),
-        who: "a person".to_owned(),
-    }
+    NewControl { at_ms: 5, kind: "note".to_owned(), body: body.into(), who: "a person".to_owned() }
 }
 
 pub(crate) fn quick() -> Options {

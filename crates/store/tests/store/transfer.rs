@@ -19,7 +19,7 @@ async fn fill(store: &dyn Store) {
         ..titled("Fix \"it\"")
     };
     store.create(&a, head, 1_790_000_000_000).await.unwrap();
-    let odd = NewEntry { at_ms: 9, kind: "note \"é\"".to_owned(), body: "1.50e3".to_owned() };
+    let odd = NewEntry { at_ms: 9, kind: "note \"é\"".to_owned(), body: "1.50e3".into() };
     let mut first = append(0, &[r#"{"b": "é\n\u0000", "a":null}"#, "[ ]"]);
     first.entries.push(odd);
     store.append(&a, first).await.unwrap();
