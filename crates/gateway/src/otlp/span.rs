@@ -85,7 +85,7 @@ pub(crate) struct CallSpan {
 }
 
 /// What a call used, all its answers together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Used {
     tokens: Tokens,
     /// In nano-dollars; `None` if it is not known of one of them.
@@ -93,18 +93,18 @@ struct Used {
 }
 
 impl Used {
-    fn add(self, tokens: &Tokens, cost: Option<u64>) -> Self {
+    fn and(self, other: Self) -> Self {
         let sum = u64::saturating_add;
-        let before = self.tokens;
+        let (one, two) = (self.tokens, other.tokens);
         let tokens = Tokens {
-            input: sum(before.input, tokens.input),
-            output: sum(before.output, tokens.output),
-            cached_input: sum(before.cached_input, tokens.cached_input),
-            cache_write: sum(before.cache_write, tokens.cache_write),
-            reasoning: sum(before.reasoning, tokens.reasoning),
-            ..before
+            input: sum(one.input, two.input),
+            output: sum(one.output, two.output),
+            cached_input: sum(one.cached_input, two.cached_input),
+            cache_write: sum(one.cache_write, two.cache_write),
+            reasoning: sum(one.reasoning, two.reasoning),
+            cost_nanodollars: sum(one.cost_nanodollars, two.cost_nanodollars),
         };
-        Self { tokens, cost: self.cost.zip(cost).map(|(before, cost)| sum(before, cost)) }
+        Self { tokens, cost: self.cost.zip(other.cost).map(|(one, two)| sum(one, two)) }
     }
 }
 
@@ -182,8 +182,8 @@ impl CallSpan {
     /// asked for again is two, and both were paid for.
     pub(crate) fn used(&mut self, tokens: &Tokens, cost: Option<u64>) {
         if tokens.is_told() {
-            let none = Used { cost: Some(0), ..Used::default() };
-            self.used = Some(self.used.unwrap_or(none).add(tokens, cost));
+            let this = Used { tokens: *tokens, cost };
+            self.used = Some(self.used.map_or(this, |before| before.and(this)));
         }
     }
 
@@ -323,4 +323,22 @@ fn place(url: &str) -> Option<(String, u16)> {
     let uri: Uri = url.parse().ok()?;
     let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
     Some((uri.host()?.to_owned(), uri.port_u16().unwrap_or(default)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_a_call_are_summed() {
+        let used = |output, cost| Used { tokens: Tokens { output, ..Tokens::default() }, cost };
+        let check = |one, two, expected: (u64, Option<u64>)| {
+            let both = used(10, one).and(used(u64::MAX, two));
+            assert_eq!((both.tokens.output, both.cost), expected);
+        };
+        check(Some(3), Some(4), (u64::MAX, Some(7)));
+        // What one of them cost is not what the call cost.
+        check(Some(3), None, (u64::MAX, None));
+        check(None, Some(4), (u64::MAX, None));
+    }
 }
